@@ -98,11 +98,11 @@ pub fn for_pages() -> Result<PathBuf> {
 /// The part of `tests/harness/src/case.rs` that a case's run takes.
 #[derive(Deserialize)]
 struct Cases {
-    case: Vec<Case>,
+    case: Vec<HarnessCase>,
 }
 
 #[derive(Deserialize, Serialize)]
-struct Case {
+struct HarnessCase {
     #[serde(skip_deserializing)]
     file: String,
     name: String,
@@ -132,27 +132,27 @@ fn written(name: &str, but: &[&str]) -> Result<PathBuf> {
     Ok(json)
 }
 
-fn all() -> Result<Vec<Case>> {
+fn all() -> Result<Vec<HarnessCase>> {
     let mut list = harness()?;
     list.extend(tasks()?);
     Ok(list)
 }
 
-fn harness() -> Result<Vec<Case>> {
+fn harness() -> Result<Vec<HarnessCase>> {
     let mut list = Vec::new();
     let folder = env::root().join("tests/cases");
     for file in files(&folder, "toml")? {
         let Cases { case } = read(&file)?;
         let name = file.strip_prefix(&folder)?.display().to_string();
         for case in case.into_iter().filter(|c| c.targets.iter().any(|t| t == "wasm")) {
-            list.push(Case { file: name.clone(), ..case });
+            list.push(HarnessCase { file: name.clone(), ..case });
         }
     }
     Ok(list)
 }
 
 /// Their output and status are in the file beside them (`tests/harness/tests/tasks.rs`).
-fn tasks() -> Result<Vec<Case>> {
+fn tasks() -> Result<Vec<HarnessCase>> {
     let mut list = Vec::new();
     for file in files(&env::root().join("tests/tasks"), "sh")? {
         let wanted = text(&file.with_extension("out"))?;
@@ -166,10 +166,10 @@ fn tasks() -> Result<Vec<Case>> {
     Ok(list)
 }
 
-fn case(file: &str, name: String, script: String, stdout: String, status: i32) -> Case {
+fn case(file: &str, name: String, script: String, stdout: String, status: i32) -> HarnessCase {
     let (file, targets) = (file.to_owned(), every_target());
     let (stdin, files, stderr) = (String::new(), BTreeMap::new(), None);
-    Case { file, name, script, stdin, files, stdout, stderr, status, targets }
+    HarnessCase { file, name, script, stdin, files, stdout, stderr, status, targets }
 }
 
 fn text(file: &Path) -> Result<String> {

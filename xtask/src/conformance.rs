@@ -22,8 +22,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let dist = env::dist();
     let asked = rest.split_first().map(|(first, rest)| (first.as_str(), rest));
     match asked {
-        Some(("--web", rest)) => return in_node(&dir, Package::Web, rest),
-        Some(("--sessions", rest)) => return in_node(&dir, Package::Native, rest),
+        Some(("--web", rest)) => return in_node(&dir, ConformanceHost::Web, rest),
+        Some(("--sessions", rest)) => return in_node(&dir, ConformanceHost::Native, rest),
         _ => {}
     }
     let mut cmd = Command::new("python3");
@@ -35,7 +35,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
 
 /// Whose sessions run the cases.
 #[derive(Clone, Copy)]
-enum Package {
+enum ConformanceHost {
     /// `dist/web`.
     Web,
     /// The package for Node, as `cargo xtask sdk` has installed it, with the image of `dist`.
@@ -43,7 +43,7 @@ enum Package {
 }
 
 /// The same with a package in Node, as a target of our own: the scorer looks for those beside itself.
-fn in_node(dir: &Path, package: Package, args: &[String]) -> Result<ExitCode> {
+fn in_node(dir: &Path, package: ConformanceHost, args: &[String]) -> Result<ExitCode> {
     let own = env::cache()?.join("conformance-web");
     std::fs::create_dir_all(&own).with_context(|| own.display().to_string())?;
     std::fs::copy(dir.join("score.py"), own.join("score.py")).context("score.py")?;
@@ -55,8 +55,8 @@ fn in_node(dir: &Path, package: Package, args: &[String]) -> Result<ExitCode> {
     let mut cmd = Command::new("python3");
     cmd.arg(own.join("score.py")).args(["--target", "node", "--jobs", "1"]);
     let told = match package {
-        Package::Web => "conformance-web.json",
-        Package::Native => {
+        ConformanceHost::Web => "conformance-web.json",
+        ConformanceHost::Native => {
             let package = sdk::node::installed()?.join("node_modules/wasibox/dist/index.mjs");
             cmd.env("WASIBOX_PACKAGE", package);
             "conformance-sessions.json"

@@ -13,7 +13,7 @@ use wasibox_image::{ImageSpec, License};
 
 use crate::env::{self, sha256};
 use crate::js::{self, JsDist};
-use crate::kept::{self, Program};
+use crate::kept::{self, GuestProgram};
 use crate::key::Key;
 use crate::progress::Steps;
 use crate::python::{Order, Profile};
@@ -22,12 +22,22 @@ use crate::{flavour, python, rootfs, sdk, web};
 const GUEST: &str = "wasm32-wasip1";
 
 /// The guest's multicall module.
-pub const BOX: Program =
-    Program { package: "box", profile: "guest", target: Some(GUEST), file: "box.wasm", with: &[] };
+pub const BOX: GuestProgram = GuestProgram {
+    package: "box",
+    profile: "guest",
+    target: Some(GUEST),
+    file: "box.wasm",
+    with: &[],
+};
 
 /// The host's command line.
-pub const RUNNER: Program =
-    Program { package: "wasibox-cli", profile: "release", target: None, file: "runner", with: &[] };
+pub const RUNNER: GuestProgram = GuestProgram {
+    package: "wasibox-cli",
+    profile: "release",
+    target: None,
+    file: "runner",
+    with: &[],
+};
 
 /// Files of `dist/` in the order of SHA256SUMS.
 const FILES: &[&str] = &["box.wasm", "image.webc", "python.wasm", "runner"];
@@ -82,7 +92,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         let licenses = [&py.licenses[..], &js.licenses[..]].concat();
         rootfs::assemble(&root, &[&py.root, &js.root], &licenses)?;
         let components = [&py.components[..], &js.components[..]].concat();
-        let modules = Modules { boxed: &box_wasm, python: &python_wasm, js: &js };
+        let modules = ImageModules { boxed: &box_wasm, python: &python_wasm, js: &js };
         let spec = spec(root.clone(), &modules, &components, &dist)?;
         wasibox_image::pack_to(&spec, &image)?;
         std::fs::remove_dir_all(&root).with_context(|| root.display().to_string())?;
@@ -198,7 +208,7 @@ fn image_key(box_wasm: &[u8], python: &str, js: &JsDist) -> Result<String> {
 }
 
 /// The programs of an image.
-struct Modules<'a> {
+struct ImageModules<'a> {
     boxed: &'a [u8],
     python: &'a [u8],
     js: &'a JsDist,
@@ -207,7 +217,7 @@ struct Modules<'a> {
 /// The image of these modules and the tree at `root`; `dist` has the runner.
 fn spec(
     root: PathBuf,
-    modules: &Modules,
+    modules: &ImageModules,
     components: &[(String, String, String)],
     dist: &Path,
 ) -> Result<ImageSpec> {

@@ -32,7 +32,7 @@ const CHROMIUM: &str = "/usr/bin/chromium";
 
 /// `cargo xtask doors [--load]`: against `dist/`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
-    let tools = Tools::prepare()?;
+    let tools = DoorTools::prepare()?;
     match args {
         [] => {}
         [one] if one == "--load" => {
@@ -59,13 +59,13 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
 }
 
 /// What is run, in the cache folder.
-struct Tools {
+struct DoorTools {
     venv: PathBuf,
     modules: PathBuf,
 }
 
-impl Tools {
-    fn prepare() -> Result<Tools> {
+impl DoorTools {
+    fn prepare() -> Result<DoorTools> {
         let pins = env::root().join("tests/doors");
         let requirements = pins.join("requirements.txt");
         let key = env::sha256(&env::read(&requirements)?);
@@ -87,7 +87,7 @@ impl Tools {
             env::run(npm.args(["ci", "--silent", "--no-audit", "--no-fund"]).current_dir(&node))?;
             std::fs::write(node.join("complete"), b"")?;
         }
-        Ok(Tools { venv, modules: node.join("node_modules") })
+        Ok(DoorTools { venv, modules: node.join("node_modules") })
     }
 
     fn node(&self) -> Command {
@@ -111,7 +111,7 @@ impl Tools {
     }
 
     fn conformance(&self) -> Result<()> {
-        let _server = Server::begin(&["mcp", "--http", &format!("127.0.0.1:{MCP}")], MCP)?;
+        let _server = ServerProcess::begin(&["mcp", "--http", &format!("127.0.0.1:{MCP}")], MCP)?;
         SCENARIOS.iter().try_for_each(|scenario| self.suite(MCP, &["--scenario", scenario]))
     }
 
@@ -123,7 +123,7 @@ impl Tools {
         let program = env::cache()?.join("target/release/examples/conformance");
         let mut command = Command::new(program);
         command.arg(format!("127.0.0.1:{FIXTURES}"));
-        let _server = Server::of(&mut command, FIXTURES)?;
+        let _server = ServerProcess::of(&mut command, FIXTURES)?;
         self.suite(FIXTURES, &["--suite", "all"])
     }
 
@@ -149,7 +149,7 @@ impl Tools {
             "--call-timeout",
             "5",
         ];
-        let _server = Server::begin(&args, HTTP)?;
+        let _server = ServerProcess::begin(&args, HTTP)?;
         make_session(&listen)?;
         let ours = env::root().join("tests/doors");
         let mut fuzz = Command::new(self.venv.join("bin/schemathesis"));
@@ -183,17 +183,20 @@ fn make_session(address: &str) -> Result<()> {
 }
 
 /// A server, ended with this.
-struct Server(Child);
+struct ServerProcess(Child);
 
-impl Server {
-    fn begin(args: &[&str], port: u16) -> Result<Server> {
+impl ServerProcess {
+    fn begin(args: &[&str], port: u16) -> Result<ServerProcess> {
         let mut command = Command::new(env::dist().join("runner"));
-        Server::of(command.args(args).arg("--image").arg(env::dist().join("image.webc")), port)
+        ServerProcess::of(
+            command.args(args).arg("--image").arg(env::dist().join("image.webc")),
+            port,
+        )
     }
 
-    fn of(command: &mut Command, port: u16) -> Result<Server> {
+    fn of(command: &mut Command, port: u16) -> Result<ServerProcess> {
         let child = command.stdin(Stdio::null()).spawn().context("a server")?;
-        let mut server = Server(child);
+        let mut server = ServerProcess(child);
         let until = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let ended = server.0.try_wait()?;
@@ -207,7 +210,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ = self.0.kill();

@@ -36,26 +36,26 @@ pub fn cache() -> Result<PathBuf> {
 }
 
 /// The workspace's crates, as `cargo metadata` lists them.
-pub fn crates() -> Result<Vec<Package>> {
+pub fn crates() -> Result<Vec<WorkspaceCrate>> {
     let text = output(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
-    let metadata: Metadata = serde_json::from_str(&text).context("cargo metadata")?;
+    let metadata: WorkspaceMetadata = serde_json::from_str(&text).context("cargo metadata")?;
     Ok(metadata.packages)
 }
 
 #[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
+struct WorkspaceMetadata {
+    packages: Vec<WorkspaceCrate>,
 }
 
 /// One crate of the workspace.
 #[derive(Deserialize)]
-pub struct Package {
+pub struct WorkspaceCrate {
     pub name: String,
     pub manifest_path: PathBuf,
-    pub dependencies: Vec<Dependency>,
+    pub dependencies: Vec<CrateDependency>,
 }
 
-impl Package {
+impl WorkspaceCrate {
     /// The crate's folder.
     pub fn dir(&self) -> &Path {
         self.manifest_path.parent().unwrap_or(Path::new("/"))
@@ -64,7 +64,7 @@ impl Package {
 
 /// A dependency of a crate; `kind` is absent for ordinary ones, else `dev` or `build`.
 #[derive(Deserialize)]
-pub struct Dependency {
+pub struct CrateDependency {
     pub name: String,
     pub kind: Option<String>,
 }

@@ -13,12 +13,12 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use crate::env::{self, sha256};
-use crate::kept::{self, Built, Program};
+use crate::kept::{self, BuiltProgram, GuestProgram};
 use crate::key::Key;
 use crate::python::{self, Source};
 
 /// The guest's JavaScript.
-pub const JS: Program = Program {
+pub const JS: GuestProgram = GuestProgram {
     package: "js",
     profile: "guest",
     target: Some("wasm32-wasip1"),
@@ -37,7 +37,7 @@ const OXC: &str = "0.146.0";
 
 /// The finished parts.
 pub struct JsDist {
-    pub program: Built,
+    pub program: BuiltProgram,
     /// Laid over the guest's `/`: `usr/lib/js/node.lib`.
     pub root: PathBuf,
     pub licenses: Vec<(String, PathBuf)>,
@@ -48,7 +48,7 @@ pub struct JsDist {
 }
 
 #[derive(Deserialize)]
-struct Pins {
+struct JsPins {
     source: Vec<Source>,
 }
 
@@ -97,7 +97,7 @@ fn version_of(package: &Path) -> Result<String> {
 fn node() -> Result<Source> {
     let path = env::root().join("js/pins.toml");
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let pins: Pins = toml::from_str(&text).with_context(|| path.display().to_string())?;
+    let pins: JsPins = toml::from_str(&text).with_context(|| path.display().to_string())?;
     let name = format!("node-{}", std::env::consts::ARCH);
     let found = pins.source.into_iter().find(|s| s.name == name);
     found.context("no Node is pinned for this architecture")

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::env::{self, Package};
+use crate::env::{self, WorkspaceCrate};
 use crate::key::{Key, sorted};
 
 /// How many results of one program are kept; the least recently used go.
 const GENERATIONS: usize = 6;
 
 /// A program to build.
-pub struct Program {
+pub struct GuestProgram {
     /// Its crate.
     pub package: &'static str,
     /// Cargo's profile.
@@ -31,7 +31,7 @@ pub struct Program {
 }
 
 /// A built program.
-pub struct Built {
+pub struct BuiltProgram {
     pub bytes: Vec<u8>,
     /// Whether it was built before.
     pub kept: bool,
@@ -41,7 +41,7 @@ pub struct Built {
 ///
 /// # Errors
 /// A build that fails; a cache folder that cannot be read or written. A damaged entry is built again.
-pub fn build(program: &Program) -> Result<Built> {
+pub fn build(program: &GuestProgram) -> Result<BuiltProgram> {
     build_with(program, || Ok(Vec::new()))
 }
 
@@ -50,15 +50,15 @@ pub fn build(program: &Program) -> Result<Built> {
 /// # Errors
 /// As [`build`].
 pub fn build_with(
-    program: &Program,
+    program: &GuestProgram,
     variables: impl FnOnce() -> Result<Vec<(String, String)>>,
-) -> Result<Built> {
+) -> Result<BuiltProgram> {
     let shelf = env::cache()?.join("built").join(program.package);
     let dir = shelf.join(key(program)?);
     if let Some(bytes) = kept(&dir, program.file) {
         // The folder's time orders the shelf.
         env::write(&dir.join("used"), b"")?;
-        return Ok(Built { bytes, kept: true });
+        return Ok(BuiltProgram { bytes, kept: true });
     }
     let mut cargo = env::cached_cargo()?;
     cargo.args(["build", "--locked", "--profile", program.profile, "-p", program.package]);
@@ -76,7 +76,7 @@ pub fn build_with(
     env::write(&dir.join(program.file), &bytes)?;
     env::write(&dir.join("sha256"), env::sha256(&bytes).as_bytes())?;
     prune(&shelf)?;
-    Ok(Built { bytes, kept: false })
+    Ok(BuiltProgram { bytes, kept: false })
 }
 
 /// The entry's program, if it is what its sum says.
@@ -92,7 +92,7 @@ fn kept(dir: &Path, file: &str) -> Option<Vec<u8>> {
 
 /// Everything that goes into a program: the compiler, its settings, the versions of foreign
 /// crates, and the workspace crates it is made of.
-fn key(program: &Program) -> Result<String> {
+fn key(program: &GuestProgram) -> Result<String> {
     let root = env::root();
     let mut key = Key::new(program.package);
     key.text(program.profile);
@@ -119,7 +119,7 @@ fn key(program: &Program) -> Result<String> {
 }
 
 /// The workspace crates that `package` is made of, itself among them.
-fn closure(crates: &[Package], package: &str) -> BTreeSet<String> {
+fn closure(crates: &[WorkspaceCrate], package: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let mut next = vec![package];
     while let Some(name) = next.pop() {
@@ -150,13 +150,13 @@ fn prune(shelf: &Path) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn package(name: &str, uses: &[(&str, Option<&str>)]) -> Package {
-        Package {
+    fn package(name: &str, uses: &[(&str, Option<&str>)]) -> WorkspaceCrate {
+        WorkspaceCrate {
             name: name.to_string(),
             manifest_path: PathBuf::from("/w").join(name).join("Cargo.toml"),
             dependencies: uses
                 .iter()
-                .map(|(name, kind)| env::Dependency {
+                .map(|(name, kind)| env::CrateDependency {
                     name: name.to_string(),
                     kind: kind.map(str::to_string),
                 })

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use self::source::{Source, read};
+use self::source::{SourceFile, read};
 use crate::env;
 
 /// The areas, each the name of its folder.
@@ -36,7 +36,7 @@ const SNIFFING: &[&str] = &[
 /// What texts of messages are called in the shell.
 const MESSAGES: &[&str] = &[".message", ".message()", "error_text", " message"];
 
-struct Function {
+struct FunctionMetrics {
     name: String,
     lines: usize,
     parameters: usize,
@@ -53,9 +53,9 @@ pub fn run() -> Result<ExitCode> {
         "area", "lines", "functions", "> 60 lines", ">= 6 params", "undocumented"
     );
     for area in AREAS {
-        let of: Vec<&Source> = sources.iter().filter(|s| s.area == *area).collect();
+        let of: Vec<&SourceFile> = sources.iter().filter(|s| s.area == *area).collect();
         let lines: usize = of.iter().map(|s| s.text.lines().count()).sum();
-        let all: Vec<Function> = of.iter().flat_map(|s| functions(&s.code)).collect();
+        let all: Vec<FunctionMetrics> = of.iter().flat_map(|s| functions(&s.code)).collect();
         let share =
             |n: usize| format!("{n} ({:.1}\u{2030})", n as f64 * 1000.0 / all.len().max(1) as f64);
         let long = all.iter().filter(|f| f.lines > LONG).count();
@@ -88,7 +88,7 @@ pub fn run() -> Result<ExitCode> {
             all.iter().filter(|f| f.ends_with(": bool,")).count()
         );
     }
-    let mut crates: BTreeMap<&str, Vec<Function>> = BTreeMap::new();
+    let mut crates: BTreeMap<&str, Vec<FunctionMetrics>> = BTreeMap::new();
     for source in &sources {
         crates.entry(&source.owner).or_default().extend(functions(&source.code));
     }
@@ -107,7 +107,7 @@ pub fn run() -> Result<ExitCode> {
 }
 
 /// Every function with a body.
-fn functions(code: &str) -> Vec<Function> {
+fn functions(code: &str) -> Vec<FunctionMetrics> {
     let lines: Vec<&str> = code.lines().collect();
     let mut out = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -118,7 +118,12 @@ fn functions(code: &str) -> Vec<Function> {
         let rest = if line.ends_with('}') || line.ends_with(';') { at } else { rest };
         let body = lines[at..=rest].join("\n");
         if !line.ends_with(';') {
-            out.push(Function { parameters: parameters(&body), lines: rest - at + 1, name, body });
+            out.push(FunctionMetrics {
+                parameters: parameters(&body),
+                lines: rest - at + 1,
+                name,
+                body,
+            });
         }
     }
     out
@@ -224,7 +229,7 @@ fn fields(code: &str, name: Option<&str>) -> Vec<String> {
 }
 
 /// Places that decide by what a message says.
-fn sniffing(sources: &[&Source]) -> Vec<String> {
+fn sniffing(sources: &[&SourceFile]) -> Vec<String> {
     let mut out = Vec::new();
     for source in sources {
         for (number, line) in source.text.lines().enumerate() {
@@ -242,7 +247,7 @@ fn sniffing(sources: &[&Source]) -> Vec<String> {
 }
 
 /// The size of the largest set of functions that can all reach each other (Tarjan, without recursion).
-fn largest_circle(functions: &[Function]) -> usize {
+fn largest_circle(functions: &[FunctionMetrics]) -> usize {
     let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, f) in functions.iter().enumerate() {
         named.entry(&f.name).or_default().push(at);

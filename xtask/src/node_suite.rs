@@ -103,7 +103,7 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
 const SERVERS_KEYS: &[&str] = &["fixtures.readKey", "agent1-key"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Came {
+enum NodeTestResult {
     Passed,
     /// The last line that it wrote.
     Failed(String),
@@ -168,7 +168,7 @@ fn all(
     files: &[(String, &'static str)],
     jobs: usize,
     timeout: usize,
-) -> Result<BTreeMap<String, Came>> {
+) -> Result<BTreeMap<String, NodeTestResult>> {
     let (next, came) = (AtomicUsize::new(0), Mutex::new(Ok(BTreeMap::new())));
     std::thread::scope(|scope| {
         for _ in 0..jobs.min(files.len()) {
@@ -189,15 +189,15 @@ fn all(
 }
 
 /// Runs one test in a guest.
-fn one(tests: &Path, file: &str, timeout: usize) -> Result<Came> {
+fn one(tests: &Path, file: &str, timeout: usize) -> Result<NodeTestResult> {
     let text =
         String::from_utf8_lossy(&env::read(&tests.join("parallel").join(file))?).into_owned();
     let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
     if let Some((why, _)) = LEFT_OUT.iter().find(|(_, marks)| has(marks)) {
-        return Ok(Came::LeftOut((*why).into()));
+        return Ok(NodeTestResult::LeftOut((*why).into()));
     }
     if module_of(file) != Some("crypto") && has(SERVERS_KEYS) {
-        return Ok(Came::LeftOut("TLS".into()));
+        return Ok(NodeTestResult::LeftOut("TLS".into()));
     }
     let flags =
         text.lines().filter_map(|l| l.strip_prefix("// Flags: ")).flat_map(str::split_whitespace);
@@ -219,33 +219,36 @@ fn one(tests: &Path, file: &str, timeout: usize) -> Result<Came> {
     let done = done.context("no dist/runner; run cargo xtask dist first")?;
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     if let Some(line) = out.lines().find(|l| l.starts_with("1..0 # Skipped")) {
-        return Ok(Came::LeftOut(format!(
+        return Ok(NodeTestResult::LeftOut(format!(
             "says so: {}",
             line.trim_start_matches("1..0 # Skipped: ")
         )));
     }
     if done.status.success() {
-        return Ok(Came::Passed);
+        return Ok(NodeTestResult::Passed);
     }
     let is_cause = |l: &&str| l.contains("Error") || l.contains("ERR_") || l.contains("not ");
     let why = err.lines().find(is_cause).or_else(|| err.lines().last()).unwrap_or_default();
-    Ok(Came::Failed(format!("[{}] {}", done.status.code().unwrap_or(-1), why.trim())))
+    Ok(NodeTestResult::Failed(format!("[{}] {}", done.status.code().unwrap_or(-1), why.trim())))
 }
 
 /// A table by module, and a list of what did not pass.
-fn report(files: &[(String, &'static str)], came: &BTreeMap<String, Came>) -> Result<ExitCode> {
+fn report(
+    files: &[(String, &'static str)],
+    came: &BTreeMap<String, NodeTestResult>,
+) -> Result<ExitCode> {
     let mut rows: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     let mut list = String::new();
     for (file, module) in files {
         let row = rows.entry(module).or_default();
         match came.get(file) {
-            Some(Came::Passed) => row[0] += 1,
-            Some(Came::Failed(why)) => {
+            Some(NodeTestResult::Passed) => row[0] += 1,
+            Some(NodeTestResult::Failed(why)) => {
                 row[1] += 1;
                 list += &format!("failed\t{file}\t{why}\n");
             }
-            Some(Came::LeftOut(why)) => {
+            Some(NodeTestResult::LeftOut(why)) => {
                 row[2] += 1;
                 let kind = if why.starts_with("says so") { "the test says so" } else { why };
                 *reasons.entry(kind).or_default() += 1;

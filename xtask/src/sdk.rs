@@ -26,7 +26,7 @@ use crate::progress::Steps;
 use crate::{dist, env, kept};
 
 /// The native half of the package for Python.
-const PYTHON: kept::Program = kept::Program {
+const PYTHON: kept::GuestProgram = kept::GuestProgram {
     package: "wasibox-python",
     profile: "release",
     target: None,

@@ -21,21 +21,21 @@ const LIBRARY: &str = "/usr/lib/python3.13";
 const MOST_CRASHES: usize = 12;
 
 /// A package that can be tested: its name in the pins, its folder, the parts whose tests are run.
-struct Tested {
+struct TestedPackage {
     name: &'static str,
     folder: &'static str,
     parts: &'static [&'static str],
 }
 
-const PACKAGES: &[Tested] = &[
-    Tested {
+const PACKAGES: &[TestedPackage] = &[
+    TestedPackage {
         name: "numpy",
         folder: "numpy",
         parts: &["_core", "fft", "lib", "linalg", "ma", "polynomial", "random"],
     },
-    Tested { name: "pandas", folder: "pandas", parts: PANDAS },
-    Tested { name: "scipy", folder: "scipy", parts: SCIPY },
-    Tested { name: "scikit-learn", folder: "sklearn", parts: SKLEARN },
+    TestedPackage { name: "pandas", folder: "pandas", parts: PANDAS },
+    TestedPackage { name: "scipy", folder: "scipy", parts: SCIPY },
+    TestedPackage { name: "scikit-learn", folder: "sklearn", parts: SKLEARN },
 ];
 
 const SCIPY: &[&str] = &[
@@ -86,7 +86,7 @@ const PANDAS: &[&str] = &[
 ];
 
 /// A suite, ready to be run.
-struct Suite {
+struct PythonSuite {
     /// Script in `python-dist/suites`, and the list of tests that are not run.
     script: &'static str,
     skips: PathBuf,
@@ -96,14 +96,14 @@ struct Suite {
 }
 
 /// How long one file may take, in seconds.
-struct Limits {
+struct FileTimeLimits {
     timeout: usize,
     budget: Option<usize>,
 }
 
 /// What came of one file.
 #[derive(Default)]
-struct Outcome {
+struct FileOutcome {
     /// `passed`, `failed`, `skipped`, `expected`, `seconds` and `cut`.
     counts: BTreeMap<String, f64>,
     /// Kind, test, reason.
@@ -116,7 +116,7 @@ struct Outcome {
 /// further test of a file of pytest's begins; these are counted apart, as the last figure.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let (mut jobs, mut words) = (2, Vec::new());
-    let mut limits = Limits { timeout: 900, budget: None };
+    let mut limits = FileTimeLimits { timeout: 900, budget: None };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut number = || -> Result<usize> {
@@ -139,7 +139,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let out = env::root().join("target/python-suites").join(name);
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
 
-    let outcomes: Mutex<BTreeMap<String, Outcome>> = Mutex::default();
+    let outcomes: Mutex<BTreeMap<String, FileOutcome>> = Mutex::default();
     let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
     std::thread::scope(|scope| {
         for _ in 0..jobs.min(suite.files.len()) {
@@ -193,7 +193,7 @@ fn row(file: &str, counts: &BTreeMap<String, f64>) -> String {
     )
 }
 
-fn suite(name: &str) -> Result<Suite> {
+fn suite(name: &str) -> Result<PythonSuite> {
     let (cache, here) = (env::cache()?, env::root().join("python-dist/suites"));
     let mut say = |line: &str| eprintln!("{line}");
     if name == "cpython" {
@@ -207,14 +207,14 @@ fn suite(name: &str) -> Result<Suite> {
             .map(|name| name.trim_end_matches(".py").to_string())
             .collect();
         let mounts = vec![(tests, format!("{LIBRARY}/test"))];
-        return Ok(Suite {
+        return Ok(PythonSuite {
             script: "regrtest.py",
             skips: here.join("cpython.skips"),
             mounts,
             files,
         });
     }
-    let Some(Tested { folder, parts, .. }) = PACKAGES.iter().find(|p| p.name == name) else {
+    let Some(TestedPackage { folder, parts, .. }) = PACKAGES.iter().find(|p| p.name == name) else {
         bail!("which suite? {}", names_of_suites());
     };
     let (source, pytest) = python::suite::package_tests(&cache, name, &mut say)?;
@@ -240,7 +240,7 @@ fn suite(name: &str) -> Result<Suite> {
         }
     }
     mounts.extend(folders.iter().map(|tests| (source.join(tests), format!("{site}/{tests}"))));
-    Ok(Suite { script: "pytests.py", skips: here.join("packages.skips"), mounts, files })
+    Ok(PythonSuite { script: "pytests.py", skips: here.join("packages.skips"), mounts, files })
 }
 
 fn names_of_suites() -> String {
@@ -284,7 +284,12 @@ fn names(dir: &Path) -> Result<Vec<String>> {
 }
 
 /// Runs one file until it gets to its end.
-fn file_outcome(suite: &Suite, file: &str, limits: &Limits, out: &Path) -> Result<Outcome> {
+fn file_outcome(
+    suite: &PythonSuite,
+    file: &str,
+    limits: &FileTimeLimits,
+    out: &Path,
+) -> Result<FileOutcome> {
     let known =
         std::fs::read_to_string(&suite.skips).with_context(|| suite.skips.display().to_string())?;
     let flat = file.replace('/', ".");
@@ -295,7 +300,7 @@ fn file_outcome(suite: &Suite, file: &str, limits: &Limits, out: &Path) -> Resul
         crashes.iter().for_each(|(test, why)| list += &format!("{test}: {why}\n"));
         std::fs::write(&skips, list).with_context(|| skips.display().to_string())?;
         let (stdout, status) = guest(suite, file, limits, &skips, &errors)?;
-        let mut outcome = Outcome::default();
+        let mut outcome = FileOutcome::default();
         let mut whole = false;
         for line in stdout.lines() {
             match line.strip_prefix("done\t") {
@@ -337,9 +342,9 @@ fn file_outcome(suite: &Suite, file: &str, limits: &Limits, out: &Path) -> Resul
 
 /// One guest: its standard output and its status. Standard error goes into a file.
 fn guest(
-    suite: &Suite,
+    suite: &PythonSuite,
     file: &str,
-    limits: &Limits,
+    limits: &FileTimeLimits,
     skips: &Path,
     errors: &Path,
 ) -> Result<(String, i32)> {

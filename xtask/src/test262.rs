@@ -19,7 +19,7 @@ use crate::env;
 pub mod engine;
 mod suite;
 
-use suite::{Case, Configuration, Mode};
+use suite::{Configuration, TestMode, TestRun};
 
 /// Cases of one process: of all, of those that failed so, and of those that failed again. What another case has spoiled, or
 /// taken along when it ended the process, mostly passes among few.
@@ -31,7 +31,7 @@ const PROCESSES: usize = 64;
 /// Runs each list in a process of its own, which has four minutes.
 const LOOP: &str = "for list in \"$3\"/*; do timeout 240 \"$1\" --expose-internals --preserve-symlinks --no-warnings \"$2\" \"$list\" \"$4\"; done; :";
 
-struct Options {
+struct Test262Options {
     dir: PathBuf,
     patterns: Vec<String>,
     jobs: usize,
@@ -39,9 +39,14 @@ struct Options {
     native: bool,
 }
 
-fn options(args: &[String]) -> Result<Options> {
-    let mut made =
-        Options { dir: PathBuf::new(), patterns: Vec::new(), jobs: 2, sample: 1, native: false };
+fn options(args: &[String]) -> Result<Test262Options> {
+    let mut made = Test262Options {
+        dir: PathBuf::new(),
+        patterns: Vec::new(),
+        jobs: 2,
+        sample: 1,
+        native: false,
+    };
     let mut words = Vec::new();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -69,11 +74,11 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let conf = String::from_utf8(env::read(&engine::sources()?.join("test262.conf"))?)?;
     let configuration = Configuration::parse(&conf);
     let (all, left_out) = suite::cases(&options.dir, &options.patterns, &configuration)?;
-    let cases: Vec<Case> = all.into_iter().step_by(options.sample).collect();
+    let cases: Vec<TestRun> = all.into_iter().step_by(options.sample).collect();
     ensure!(!cases.is_empty(), "no test has such a path");
     let out = env::root().join("target/javascript-suites/test262");
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
-    let runner = Runner::new(&options, &out)?;
+    let runner = Test262Runner::new(&options, &out)?;
     let (mut failed, mut left) = (BTreeMap::new(), cases.clone());
     for together in TOGETHER {
         if left.is_empty() {
@@ -87,15 +92,15 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
 }
 
 /// How lists of cases are run.
-struct Runner<'a> {
+struct Test262Runner<'a> {
     suite: PathBuf,
     out: &'a Path,
     jobs: usize,
     native: Option<(PathBuf, PathBuf)>,
 }
 
-impl<'a> Runner<'a> {
-    fn new(options: &'a Options, out: &'a Path) -> Result<Runner<'a>> {
+impl<'a> Test262Runner<'a> {
+    fn new(options: &'a Test262Options, out: &'a Path) -> Result<Test262Runner<'a>> {
         env::write(&out.join("host.cjs"), include_bytes!("test262/host.cjs"))?;
         // Modules of test262 are called `.js`: beside the folders of the suite lies a file that says so.
         let suite = out.join("suite");
@@ -115,13 +120,13 @@ impl<'a> Runner<'a> {
             None
         };
         let suite = if options.native { suite } else { options.dir.clone() };
-        Ok(Runner { suite, out, jobs: options.jobs, native })
+        Ok(Test262Runner { suite, out, jobs: options.jobs, native })
     }
 
     /// Runs cases, so many to a process; those that failed, with why.
-    fn all(&self, cases: &[Case], together: usize) -> Result<BTreeMap<Case, String>> {
+    fn all(&self, cases: &[TestRun], together: usize) -> Result<BTreeMap<TestRun, String>> {
         // A guest has many processes: it takes longer to make than they do.
-        let guests: Vec<&[Case]> = cases.chunks(together * PROCESSES).collect();
+        let guests: Vec<&[TestRun]> = cases.chunks(together * PROCESSES).collect();
         let (next, came) = (AtomicUsize::new(0), Mutex::new(Ok(BTreeMap::new())));
         std::thread::scope(|scope| {
             for job in 0..self.jobs.min(guests.len()) {
@@ -143,18 +148,23 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs the cases of one guest.
-    fn guest(&self, cases: &[Case], together: usize, job: usize) -> Result<BTreeMap<Case, String>> {
+    fn guest(
+        &self,
+        cases: &[TestRun],
+        together: usize,
+        job: usize,
+    ) -> Result<BTreeMap<TestRun, String>> {
         let lists = self.out.join(format!("lists-{job}"));
         let _ = std::fs::remove_dir_all(&lists);
         std::fs::create_dir_all(&lists).with_context(|| lists.display().to_string())?;
         for (number, list) in cases.chunks(together).enumerate() {
-            let line = |c: &Case| format!("{}\t{}\n", c.file, c.mode.name());
+            let line = |c: &TestRun| format!("{}\t{}\n", c.file, c.mode.name());
             let text: String = list.iter().map(line).collect();
             env::write(&lists.join(format!("{number}.txt")), text.as_bytes())?;
         }
         let done = self.command(&lists).stdin(Stdio::null()).output();
         let done = done.context("no dist/runner; run cargo xtask dist first")?;
-        let mut failed: BTreeMap<Case, String> = BTreeMap::new();
+        let mut failed: BTreeMap<TestRun, String> = BTreeMap::new();
         failed.extend(cases.iter().map(|c| (c.clone(), "ended the process".to_string())));
         for line in String::from_utf8_lossy(&done.stdout).lines() {
             let mut parts = line.splitn(3, '\t');
@@ -162,8 +172,8 @@ impl<'a> Runner<'a> {
             else {
                 continue;
             };
-            let Some(mode) = Mode::named(mode) else { continue };
-            let case = Case { file: file.into(), mode };
+            let Some(mode) = TestMode::named(mode) else { continue };
+            let case = TestRun { file: file.into(), mode };
             match what {
                 "pass" => drop(failed.remove(&case)),
                 why => drop(failed.insert(case, why.to_string())),
@@ -199,14 +209,14 @@ impl<'a> Runner<'a> {
 
 /// Counts, and what we pass and the engine fails, and the other way round.
 fn report(
-    cases: &[Case],
-    failed: &BTreeMap<Case, String>,
-    theirs: &BTreeSet<Case>,
+    cases: &[TestRun],
+    failed: &BTreeMap<TestRun, String>,
+    theirs: &BTreeSet<TestRun>,
     left_out: &BTreeMap<String, usize>,
     out: &Path,
 ) -> Result<ExitCode> {
     let rate = |failed: usize| 100.0 * (cases.len() - failed) as f64 / cases.len() as f64;
-    let run: BTreeSet<&Case> = cases.iter().collect();
+    let run: BTreeSet<&TestRun> = cases.iter().collect();
     let engine = theirs.iter().filter(|c| run.contains(c)).count();
     println!("| | passed | failed | rate |\n|---|---|---|---|");
     for (name, failed) in [("ours", failed.len()), ("QuickJS-NG", engine)] {

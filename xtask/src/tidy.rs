@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Result;
 
-use crate::env::{self, Package};
+use crate::env::{self, WorkspaceCrate};
 
 /// Allowed arrows between workspace crates, as in ARCHITECTURE.md. A crate that is not listed here fails.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -164,7 +164,7 @@ pub fn run() -> Result<ExitCode> {
 }
 
 /// Arrows that the list does not allow, and crates that it does not name. Dev-dependencies may point anywhere below.
-fn arrows(packages: &[Package]) -> Vec<String> {
+fn arrows(packages: &[WorkspaceCrate]) -> Vec<String> {
     let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
     let ours: BTreeSet<&str> = packages.iter().map(|p| p.name.as_str()).collect();
     let mut out = Vec::new();

@@ -17,10 +17,10 @@ use crate::progress::Steps;
 use crate::{env, kept};
 
 pub use suites::{CHROMIUM, node};
-use suites::{Store, Suite};
+use suites::{ReloadStore, WebSuite};
 
 /// The kernel as a module.
-const KERNEL: kept::Program = kept::Program {
+const KERNEL: kept::GuestProgram = kept::GuestProgram {
     package: "wasibox-web",
     profile: "guest",
     target: Some("wasm32-wasip1-threads"),
@@ -31,11 +31,12 @@ const KERNEL: kept::Program = kept::Program {
 /// What the package holds beside the kernel: what its `package.json` says.
 fn files() -> Result<Vec<String>> {
     #[derive(serde::Deserialize)]
-    struct Package {
+    struct PackageJson {
         files: Vec<String>,
     }
     let text = env::read(&env::root().join("sdk/web/package.json"))?;
-    let Package { mut files } = serde_json::from_slice(&text).context("sdk/web/package.json")?;
+    let PackageJson { mut files } =
+        serde_json::from_slice(&text).context("sdk/web/package.json")?;
     files.push("package.json".into());
     Ok(files)
 }
@@ -91,22 +92,22 @@ pub fn build() -> Result<()> {
 
 /// Runs the package's tests in Node.
 pub fn test() -> Result<()> {
-    Suite::Node.run()
+    WebSuite::Node.run()
 }
 
 /// The suites that the arguments ask for.
-fn asked(args: &[&str]) -> Option<Vec<Suite>> {
+fn asked(args: &[&str]) -> Option<Vec<WebSuite>> {
     let suites = match *args {
-        [] => vec![Suite::Node],
-        ["--all"] => Suite::all(),
-        ["--cases"] => vec![Suite::CasesInNode],
-        ["--cases", "--browser", browser] => vec![Suite::CasesInPage(browser.into())],
-        ["--page"] => vec![Suite::Playground],
-        ["--browser", browser] => vec![Suite::Page(browser.into())],
+        [] => vec![WebSuite::Node],
+        ["--all"] => WebSuite::all(),
+        ["--cases"] => vec![WebSuite::CasesInNode],
+        ["--cases", "--browser", browser] => vec![WebSuite::CasesInPage(browser.into())],
+        ["--page"] => vec![WebSuite::Playground],
+        ["--browser", browser] => vec![WebSuite::Page(browser.into())],
         ["--browser", browser, "--reload", rounds] => {
             let rounds = rounds.parse().ok()?;
-            let reload = |store| Suite::Reload(browser.into(), rounds, store);
-            vec![reload(Store::Files), reload(Store::Database)]
+            let reload = |store| WebSuite::Reload(browser.into(), rounds, store);
+            vec![reload(ReloadStore::Files), reload(ReloadStore::Database)]
         }
         _ => return None,
     };

@@ -77,10 +77,10 @@ fn long_enough(mut digest: Vec<u8>, field: usize) -> Vec<u8> {
 }
 
 /// The system's random bytes, as the crates ask for them.
-struct Random;
+struct CurveRandom;
 
-impl rand_core::CryptoRng for Random {}
-impl rand_core::RngCore for Random {
+impl rand_core::CryptoRng for CurveRandom {}
+impl rand_core::RngCore for CurveRandom {
     fn next_u32(&mut self) -> u32 {
         rand_core::impls::next_u32_via_fill(self)
     }
@@ -106,7 +106,7 @@ pub fn sign(curve: &str, key: &[u8], digest: &[u8]) -> Option<Vec<u8>> {
     with_curve!(curve, c => {
         let key = c::ecdsa::SigningKey::from_slice(key).ok();
         let made: Option<c::ecdsa::Signature> =
-            key.and_then(|k| k.sign_prehash_with_rng(&mut Random, &digest).ok());
+            key.and_then(|k| k.sign_prehash_with_rng(&mut CurveRandom, &digest).ok());
         made.map(|s| s.to_bytes().to_vec())
     })
 }

@@ -7,7 +7,7 @@
 
 /// What a cell is to run, and what surrounds it.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub struct CellInput {
     pub code: Vec<u8>,
     /// Names and values as they are now.
     pub environment: Vec<(String, String)>,
@@ -19,7 +19,7 @@ pub struct Given {
 
 /// What it has answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct JsCellAnswer {
     /// 0 if it went well; as an exit status.
     pub status: u8,
     /// The value as text, and as JSON where it is plain data.
@@ -29,7 +29,7 @@ pub struct Answer {
 
 #[cfg(target_os = "wasi")]
 mod exports {
-    use super::{Answer, Given};
+    use super::{CellInput, JsCellAnswer};
     use crate::{environment, stages};
     use std::cell::RefCell;
     use std::os::wasi::ffi::OsStringExt;
@@ -40,12 +40,12 @@ mod exports {
 
     unsafe extern "Rust" {
         /// The program's cells, named by [`crate::program`].
-        safe fn wasibox_js_cell(given: Given) -> Answer;
+        safe fn wasibox_js_cell(given: CellInput) -> JsCellAnswer;
     }
 
     thread_local! {
         /// The last answer, and the numbers that tell where it is.
-        static ANSWER: RefCell<(Answer, Box<[u32; 5]>)> = RefCell::default();
+        static ANSWER: RefCell<(JsCellAnswer, Box<[u32; 5]>)> = RefCell::default();
     }
 
     fn address(bytes: Option<&Vec<u8>>) -> [u32; 2] {
@@ -60,7 +60,7 @@ mod exports {
             environment::refresh();
         }
         let code = std::env::args_os().nth(1).map(OsStringExt::into_vec).unwrap_or_default();
-        let answer = wasibox_js_cell(Given {
+        let answer = wasibox_js_cell(CellInput {
             code,
             environment: environment::variables(),
             is_first: kind & BEGIN != 0,

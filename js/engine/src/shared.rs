@@ -9,17 +9,17 @@ use std::ptr::null_mut;
 
 /// What stands before the bytes of a buffer.
 #[repr(C, align(16))]
-struct Head {
+struct SharedBufferHead {
     /// Objects that have it.
     users: usize,
     /// Bytes with this.
     size: usize,
 }
 
-const HEAD: usize = size_of::<Head>();
+const HEAD: usize = size_of::<SharedBufferHead>();
 
 fn layout(size: usize) -> Option<Layout> {
-    Layout::from_size_align(size, align_of::<Head>()).ok()
+    Layout::from_size_align(size, align_of::<SharedBufferHead>()).ok()
 }
 
 /// Memory for a buffer's largest size; the engine moves none when a buffer grows.
@@ -29,11 +29,11 @@ unsafe extern "C" fn allocate(_: *mut c_void, size: qjs::size_t) -> *mut c_void 
     let Some(layout) = layout(size) else { return null_mut() };
     // SAFETY: the layout has a size, and room and alignment for the head. JUSTIFICATION: the engine asks for plain memory.
     unsafe {
-        let head = alloc_zeroed(layout).cast::<Head>();
+        let head = alloc_zeroed(layout).cast::<SharedBufferHead>();
         if head.is_null() {
             return null_mut();
         }
-        head.write(Head { users: 1, size });
+        head.write(SharedBufferHead { users: 1, size });
         head.add(1).cast()
     }
 }
@@ -42,7 +42,7 @@ unsafe extern "C" fn allocate(_: *mut c_void, size: qjs::size_t) -> *mut c_void 
 unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
     // SAFETY: what `allocate` has returned, whose last user has not released it yet. JUSTIFICATION: as there.
     unsafe {
-        let head = bytes.cast::<Head>().sub(1);
+        let head = bytes.cast::<SharedBufferHead>().sub(1);
         (*head).users -= 1;
         if (*head).users == 0
             && let Some(layout) = layout((*head).size)
@@ -55,7 +55,7 @@ unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
 /// One object more has it.
 unsafe extern "C" fn share(_: *mut c_void, bytes: *mut c_void) {
     // SAFETY: what `allocate` has returned and somebody has. JUSTIFICATION: as there.
-    unsafe { (*bytes.cast::<Head>().sub(1)).users += 1 };
+    unsafe { (*bytes.cast::<SharedBufferHead>().sub(1)).users += 1 };
 }
 
 /// Lets a new engine have both. It has made no shared buffer yet.

@@ -1,11 +1,11 @@
 //! Where a process begins: anew, to be prepared, or from prepared memory.
 //!
 //! A runtime that keeps prepared memory calls `wasibox_prepare` once and `wasibox_resume` in each later
-//! process; any other calls `_start`. The program is the same function each time and asks [`Stage`].
+//! process; any other calls `_start`. The program is the same function each time and asks [`StartStage`].
 
 /// What a start is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum StartStage {
     /// `_start`: everything at once.
     Whole,
     /// What does not depend on arguments, environment, time or chance; then return.
@@ -20,7 +20,7 @@ mod exports {
 
     unsafe extern "Rust" {
         /// The program, defined by [`crate::program`].
-        safe fn wasibox_js_program(stage: super::Stage) -> u8;
+        safe fn wasibox_js_program(stage: super::StartStage) -> u8;
     }
 
     unsafe extern "C" {
@@ -43,7 +43,7 @@ mod exports {
         }
         // SAFETY: the linker's own function, called once and before anything else, as `_start` would.
         unsafe { __wasm_call_ctors() };
-        if wasibox_js_program(super::Stage::Prepare) != 0 {
+        if wasibox_js_program(super::StartStage::Prepare) != 0 {
             std::process::exit(1);
         }
     }
@@ -52,7 +52,7 @@ mod exports {
     #[unsafe(no_mangle)]
     extern "C" fn wasibox_resume() -> i32 {
         crate::environment::refresh();
-        std::process::exit(i32::from(wasibox_js_program(super::Stage::Resume)))
+        std::process::exit(i32::from(wasibox_js_program(super::StartStage::Resume)))
     }
 }
 
@@ -68,7 +68,7 @@ macro_rules! program {
         // JUSTIFICATION: the exports stand in the engine's crate, the program above it.
         // SAFETY: used once, with the type that the exports declare.
         #[unsafe(no_mangle)]
-        fn wasibox_js_program(stage: $crate::stages::Stage) -> u8 {
+        fn wasibox_js_program(stage: $crate::stages::StartStage) -> u8 {
             $function(stage)
         }
 
@@ -76,7 +76,7 @@ macro_rules! program {
         // JUSTIFICATION: the exports stand in the engine's crate, the program above it.
         // SAFETY: used once, with the types that the exports declare.
         #[unsafe(no_mangle)]
-        fn wasibox_js_cell(given: $crate::cells::Given) -> $crate::cells::Answer {
+        fn wasibox_js_cell(given: $crate::cells::CellInput) -> $crate::cells::JsCellAnswer {
             $cell(given)
         }
     };

@@ -1,7 +1,7 @@
 //! Brotli's format (RFC 7932), writing: what `zlib.brotliCompress` is made of. Reading is the crate `brotli-decompressor`.
 //!
 //! The steps are three: [`matches`] finds repetitions in a window, [`block`] writes a meta-block of them with prefix codes
-//! that [`prefix`] makes, and [`Encoder`] cuts the stream into meta-blocks.
+//! that [`prefix`] makes, and [`BrotliEncoder`] cuts the stream into meta-blocks.
 //!
 //! Deliberately absent are the format's own dictionary, contexts of literals and block types. They are what the crate `brotli` is large for: it
 //! would add 0.8 MB to each image, this adds 20 KB (`docs/decisions.md` has how much is saved).
@@ -12,14 +12,14 @@ mod matches;
 mod prefix;
 
 use bits::Bits;
-use matches::Matcher;
+use matches::MatchFinder;
 
 /// Most bytes of a meta-block: what is held back before anything is written.
 const BLOCK: usize = 1 << 19;
 
 /// A stream that is written.
-pub struct Encoder {
-    matcher: Matcher,
+pub struct BrotliEncoder {
+    matcher: MatchFinder,
     out: Bits,
     /// Where in `out` the bytes begin that nobody has taken.
     taken: usize,
@@ -28,12 +28,12 @@ pub struct Encoder {
     is_finished: bool,
 }
 
-impl Encoder {
+impl BrotliEncoder {
     /// `quality` is 0 to 11, `window` the binary logarithm of the window's size, 10 to 24.
-    pub fn new(quality: u32, window: u32) -> Encoder {
+    pub fn new(quality: u32, window: u32) -> BrotliEncoder {
         let window = window.clamp(10, 24);
-        Encoder {
-            matcher: Matcher::new(quality, (1 << window) - 16),
+        BrotliEncoder {
+            matcher: MatchFinder::new(quality, (1 << window) - 16),
             out: Bits::default(),
             taken: 0,
             wants_header: true,
@@ -123,7 +123,7 @@ impl Encoder {
 
 #[cfg(test)]
 mod tests {
-    use super::Encoder;
+    use super::BrotliEncoder;
     use std::io::Read;
 
     /// What another implementation reads.
@@ -134,9 +134,9 @@ mod tests {
     }
 
     fn written(text: &[u8], quality: u32, window: u32, piece: usize, flushes: bool) -> Vec<u8> {
-        let mut encoder = Encoder::new(quality, window);
+        let mut encoder = BrotliEncoder::new(quality, window);
         let (mut out, mut buffer) = (Vec::new(), [0; 1000]);
-        let drain = |encoder: &mut Encoder, out: &mut Vec<u8>, buffer: &mut [u8]| {
+        let drain = |encoder: &mut BrotliEncoder, out: &mut Vec<u8>, buffer: &mut [u8]| {
             while encoder.has_output() {
                 let n = encoder.take(buffer);
                 out.extend_from_slice(&buffer[..n]);

@@ -2,16 +2,16 @@
 //!
 //! `process.exit` ends the cell, not the interpreter: it throws what scripts cannot catch, up to here.
 
-use crate::native::Text;
+use crate::native::TextArgument;
 use crate::{native, start};
-use js_engine::cells::{Answer, Given};
+use js_engine::cells::{CellInput, JsCellAnswer};
 use js_engine::interrupt;
 use rquickjs::{Array, CatchResultExt, Ctx, Error, Function, Result};
 use std::cell::Cell;
 use std::io::Write;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum CellState {
     /// A process of its own.
     Process,
     /// A cell runs.
@@ -21,33 +21,33 @@ enum State {
 }
 
 thread_local! {
-    static STATE: Cell<State> = const { Cell::new(State::Process) };
+    static STATE: Cell<CellState> = const { Cell::new(CellState::Process) };
 }
 
 /// The error that ends a cell which exits; `None` in a process of its own.
 pub fn end(ctx: &Ctx<'_>, status: i32) -> Option<Error> {
-    if STATE.get() == State::Process {
+    if STATE.get() == CellState::Process {
         return None;
     }
-    STATE.set(State::Ending(status));
+    STATE.set(CellState::Ending(status));
     Some(interrupt::throw_uncatchable(ctx, "exit"))
 }
 
 /// The error anew, for what would lose it on its way.
 pub fn ending(ctx: &Ctx<'_>) -> Option<Error> {
     match STATE.get() {
-        State::Ending(status) => end(ctx, status),
+        CellState::Ending(status) => end(ctx, status),
         _ => None,
     }
 }
 
 /// The program's cells, for [`js_engine::program`].
-pub fn cell(given: Given) -> Answer {
+pub fn cell(given: CellInput) -> JsCellAnswer {
     if given.is_first {
         native::files::adopt(box_sys::inherited());
     }
     start::with_cell(|ctx, function| {
-        STATE.set(State::Cell);
+        STATE.set(CellState::Cell);
         let result = run(ctx, &function, given);
         match interrupt::uninterrupted(ctx, result) {
             Some(Ok(answer)) => answer,
@@ -55,22 +55,22 @@ pub fn cell(given: Given) -> Answer {
                 // Of the JavaScript half, or of memory that has run out.
                 let told = Err::<(), _>(error).catch(ctx).err().map(|e| e.to_string());
                 let _ = writeln!(std::io::stderr(), "{}", told.unwrap_or_default());
-                Answer { status: 1, ..Answer::default() }
+                JsCellAnswer { status: 1, ..JsCellAnswer::default() }
             }
-            None => Answer { status: status(), ..Answer::default() },
+            None => JsCellAnswer { status: status(), ..JsCellAnswer::default() },
         }
     })
-    .unwrap_or(Answer { status: 1, ..Answer::default() })
+    .unwrap_or(JsCellAnswer { status: 1, ..JsCellAnswer::default() })
 }
 
 fn status() -> u8 {
     match STATE.get() {
-        State::Ending(status) => (status & 255) as u8,
+        CellState::Ending(status) => (status & 255) as u8,
         _ => 1,
     }
 }
 
-fn run<'js>(ctx: &Ctx<'js>, function: &Function<'js>, given: Given) -> Result<Answer> {
+fn run<'js>(ctx: &Ctx<'js>, function: &Function<'js>, given: CellInput) -> Result<JsCellAnswer> {
     let code = String::from_utf8_lossy(&given.code).into_owned();
     let environment: Vec<String> = given.environment.into_iter().flat_map(<[_; 2]>::from).collect();
     let cwd = box_sys::initial_cwd().to_string_lossy().into_owned();
@@ -78,9 +78,9 @@ fn run<'js>(ctx: &Ctx<'js>, function: &Function<'js>, given: Given) -> Result<An
     if let Some(error) = ending(ctx) {
         return Err(error);
     }
-    let text = |n| Ok::<_, Error>(array.get::<Option<Text>>(n)?.map(|t| t.0.into_bytes()));
+    let text = |n| Ok::<_, Error>(array.get::<Option<TextArgument>>(n)?.map(|t| t.0.into_bytes()));
     let status = (array.get::<i32>(0)? & 255) as u8;
-    Ok(Answer { status, value: text(1)?, json: text(2)? })
+    Ok(JsCellAnswer { status, value: text(1)?, json: text(2)? })
 }
 
 /// Runs the cells of a file, each begun by a line `//# cell`, with what they answer: for work on them without an
@@ -92,7 +92,7 @@ pub fn of_file(path: &std::path::Path) -> std::io::Result<u8> {
     for (n, code) in text.split("//# cell\n").skip(1).enumerate() {
         let environment = std::env::vars().collect();
         let code = code.as_bytes().to_vec();
-        let answer = cell(Given { code, environment, is_first: n == 0, is_fork: false });
+        let answer = cell(CellInput { code, environment, is_first: n == 0, is_fork: false });
         status = answer.status;
         let text = |t: Option<Vec<u8>>| t.map(|t| String::from_utf8_lossy(&t).into_owned());
         let (value, json) = (text(answer.value), text(answer.json));

@@ -19,7 +19,7 @@ const MAGIC: &[u8] = b"WBJS2\n";
 const MOST: usize = 16 << 20;
 
 /// The archive, unpacked piece by piece as its files are asked for.
-pub struct Library {
+pub struct NodeLibrary {
     bytes: Vec<u8>,
     /// Start and length of each file's text.
     files: BTreeMap<String, (usize, usize)>,
@@ -32,12 +32,12 @@ pub struct Library {
 }
 
 /// Numbers and names one after the other.
-struct Reader<'a> {
+struct LibraryReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LibraryReader<'a> {
     fn take(&mut self, n: usize) -> Option<&'a [u8]> {
         let part = self.bytes.get(self.at..self.at.checked_add(n)?)?;
         self.at += n;
@@ -49,19 +49,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl Library {
+impl NodeLibrary {
     /// Reads the archive of the image.
     ///
     /// # Errors
     /// It is missing or damaged.
-    pub fn open() -> io::Result<Library> {
+    pub fn open() -> io::Result<NodeLibrary> {
         let path = std::env::var_os(VARIABLE).unwrap_or_else(|| PATH.into());
-        Library::parse(std::fs::read(path)?)
+        NodeLibrary::parse(std::fs::read(path)?)
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "not Node's library"))
     }
 
-    fn parse(bytes: Vec<u8>) -> Option<Library> {
-        let mut from = Reader { bytes: &bytes, at: 0 };
+    fn parse(bytes: Vec<u8>) -> Option<NodeLibrary> {
+        let mut from = LibraryReader { bytes: &bytes, at: 0 };
         if from.take(MAGIC.len())? != MAGIC {
             return None;
         }
@@ -89,7 +89,7 @@ impl Library {
             from.take(length)?;
             pieces.push((start, from.at));
         }
-        Some(Library { bytes, files, pieces, piece, last: RefCell::default() })
+        Some(NodeLibrary { bytes, files, pieces, piece, last: RefCell::default() })
     }
 
     /// The names of all modules, sorted.
@@ -162,7 +162,7 @@ mod tests {
         let files =
             [("a", "one"), ("b", ""), ("c", "a text of several pieces \u{e9}"), ("d", "end")];
         for piece in [1, 4, 7, 1000] {
-            let library = Library::parse(archive(&files, piece)).unwrap();
+            let library = NodeLibrary::parse(archive(&files, piece)).unwrap();
             assert_eq!(library.names().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
             for (name, text) in files.iter().rev() {
                 assert_eq!(library.source(name).as_deref(), Some(*text), "{name} {piece}");
@@ -176,13 +176,13 @@ mod tests {
     fn damaged_archives_are_refused() {
         let good = archive(&[("a", "one"), ("b", "two")], 4);
         for length in 0..good.len() {
-            assert!(Library::parse(good[..length].to_vec()).is_none(), "{length}");
+            assert!(NodeLibrary::parse(good[..length].to_vec()).is_none(), "{length}");
         }
-        assert!(Library::parse(b"WBJS1\n\0\0\x04\0\0\0".to_vec()).is_none());
+        assert!(NodeLibrary::parse(b"WBJS1\n\0\0\x04\0\0\0".to_vec()).is_none());
         let mut bad = good.clone();
         let at = bad.len() - 8;
         bad[at..].fill(0xff);
-        let library = Library::parse(bad).unwrap();
+        let library = NodeLibrary::parse(bad).unwrap();
         assert!(library.source("b").is_none());
     }
 }

@@ -25,11 +25,11 @@ mod modules;
 mod native;
 mod start;
 
-use js_engine::stages::Stage;
+use js_engine::stages::StartStage;
 use std::process::ExitCode;
 
 js_engine::program!(start::program, cells::cell);
 
 fn main() -> ExitCode {
-    ExitCode::from(start::program(Stage::Whole))
+    ExitCode::from(start::program(StartStage::Whole))
 }

@@ -10,11 +10,11 @@ use rquickjs::{Ctx, Error, Function, Module, Object, Persistent, Result, Value};
 use std::cell::RefCell;
 
 thread_local! {
-    static HOOKS: RefCell<Option<Hooks>> = const { RefCell::new(None) };
+    static HOOKS: RefCell<Option<ModuleHooks>> = const { RefCell::new(None) };
 }
 
 /// The JavaScript half.
-struct Hooks {
+struct ModuleHooks {
     resolve: Persistent<Function<'static>>,
     load: Persistent<Function<'static>>,
     meta: Persistent<Function<'static>>,
@@ -29,7 +29,7 @@ pub fn set_hooks<'js>(
     meta: Function<'js>,
     refused: Function<'js>,
 ) {
-    let hooks = Hooks {
+    let hooks = ModuleHooks {
         resolve: Persistent::save(&ctx, resolve),
         load: Persistent::save(&ctx, load),
         meta: Persistent::save(&ctx, meta),
@@ -40,7 +40,7 @@ pub fn set_hooks<'js>(
 
 fn hook<'js>(
     ctx: &Ctx<'js>,
-    which: impl FnOnce(&Hooks) -> &Persistent<Function<'static>>,
+    which: impl FnOnce(&ModuleHooks) -> &Persistent<Function<'static>>,
 ) -> Result<Function<'js>> {
     match HOOKS.with_borrow(|h| h.as_ref().map(|h| which(h).clone())) {
         Some(function) => function.restore(ctx),
@@ -49,9 +49,9 @@ fn hook<'js>(
 }
 
 /// Asks `resolve`.
-pub struct Resolve;
+pub struct JsResolver;
 
-impl Resolver for Resolve {
+impl Resolver for JsResolver {
     fn resolve<'js>(
         &mut self,
         ctx: &Ctx<'js>,
@@ -68,9 +68,9 @@ impl Resolver for Resolve {
 }
 
 /// Asks `load`.
-pub struct Load;
+pub struct JsLoader;
 
-impl Loader for Load {
+impl Loader for JsLoader {
     fn load<'js>(
         &mut self,
         ctx: &Ctx<'js>,
@@ -100,7 +100,7 @@ fn declare<'js>(ctx: &Ctx<'js>, name: &str, source: String) -> Result<Module<'js
 pub fn run_module<'js>(
     ctx: Ctx<'js>,
     name: String,
-    source: super::native::Text,
+    source: super::native::TextArgument,
 ) -> Result<Vec<Value<'js>>> {
     let (module, promise) = declare(&ctx, &name, source.0)?.eval()?;
     Ok(vec![module.namespace()?.into_value(), promise.into_value()])

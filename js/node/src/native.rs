@@ -18,20 +18,22 @@ use rquickjs::{Ctx, Error, FromJs, IntoJs, Object, Result, String as JsString, V
 use std::io;
 
 /// A string argument, well-formed (`USVString`).
-pub struct Text(pub String);
+pub struct TextArgument(pub String);
 
-impl<'js> FromJs<'js> for Text {
+impl<'js> FromJs<'js> for TextArgument {
     fn from_js(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Self> {
-        Ok(Text(js_engine::utf8(&JsString::from_js(ctx, value)?)?))
+        Ok(TextArgument(js_engine::utf8(&JsString::from_js(ctx, value)?)?))
     }
 }
 
 /// The bytes of a buffer argument.
-pub struct Bytes(pub Vec<u8>);
+pub struct BufferArgument(pub Vec<u8>);
 
-impl<'js> FromJs<'js> for Bytes {
+impl<'js> FromJs<'js> for BufferArgument {
     fn from_js(_: &Ctx<'js>, value: Value<'js>) -> Result<Self> {
-        js_engine::all_bytes(&value).map(Bytes).ok_or_else(|| Error::new_from_js("value", "buffer"))
+        js_engine::all_bytes(&value)
+            .map(BufferArgument)
+            .ok_or_else(|| Error::new_from_js("value", "buffer"))
     }
 }
 

@@ -1,8 +1,8 @@
 //! From the command line to the exit status: engine, bindings, Node's bootstrap.
 
-use crate::library::Library;
+use crate::library::NodeLibrary;
 use crate::{modules, native};
-use js_engine::stages::Stage;
+use js_engine::stages::StartStage;
 use rquickjs::function::Func;
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Persistent, Result, Runtime};
 use std::cell::RefCell;
@@ -52,15 +52,15 @@ static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/parts.zst"));
 const UNPACKED: usize = include!(concat!(env!("OUT_DIR"), "/parts.len"));
 
 /// The files by their names, for as long as the preparation takes.
-struct Parts(String);
+struct LibraryParts(String);
 
-impl Parts {
-    fn unpack() -> std::io::Result<Parts> {
+impl LibraryParts {
+    fn unpack() -> std::io::Result<LibraryParts> {
         let damaged = || std::io::Error::new(std::io::ErrorKind::InvalidData, "not our parts");
         let mut text = vec![0; UNPACKED];
         let length = zstd_safe::decompress(&mut text[..], PACKED).map_err(|_| damaged())?;
         text.truncate(length);
-        String::from_utf8(text).map(Parts).map_err(|_| damaged())
+        String::from_utf8(text).map(LibraryParts).map_err(|_| damaged())
     }
 
     /// A file's text; outside of an image from the folder that this variable names, so that whoever works on one
@@ -98,10 +98,10 @@ const COLLECT: usize = 8 << 20;
 
 thread_local! {
     /// What was prepared: the engine and the function that goes on.
-    static PREPARED: RefCell<Option<Prepared>> = const { RefCell::new(None) };
+    static PREPARED: RefCell<Option<PreparedEngine>> = const { RefCell::new(None) };
 }
 
-struct Prepared {
+struct PreparedEngine {
     context: Context,
     runtime: Runtime,
     go_on: Kept,
@@ -109,15 +109,15 @@ struct Prepared {
 }
 
 /// The program, for [`js_engine::program`].
-pub fn program(stage: Stage) -> u8 {
-    if stage != Stage::Resume
+pub fn program(stage: StartStage) -> u8 {
+    if stage != StartStage::Resume
         && let Err(error) = prepare()
     {
         // Nothing else can be told to anyone.
         let _ = writeln!(std::io::stderr(), "node: {error}");
         return 1;
     }
-    if stage == Stage::Prepare {
+    if stage == StartStage::Prepare {
         return 0;
     }
     #[cfg(not(target_os = "wasi"))]
@@ -144,7 +144,7 @@ pub fn with_cell<T>(f: impl for<'js> FnOnce(&Ctx<'js>, Function<'js>) -> T) -> O
 
 /// The error as a text for people.
 #[derive(Debug, thiserror::Error)]
-enum StartError {
+enum JsStartError {
     #[error("/usr/lib/js: {0}")]
     Library(#[from] std::io::Error),
     #[error("{0}")]
@@ -154,19 +154,19 @@ enum StartError {
 }
 
 /// Engine and library up to where arguments matter.
-fn prepare() -> std::result::Result<(), StartError> {
-    let library = Rc::new(Library::open()?);
-    let parts = Parts::unpack()?;
+fn prepare() -> std::result::Result<(), JsStartError> {
+    let library = Rc::new(NodeLibrary::open()?);
+    let parts = LibraryParts::unpack()?;
     let runtime = Runtime::new()?;
     runtime.set_max_stack_size(STACK);
     runtime.set_gc_threshold(COLLECT);
-    runtime.set_loader(modules::Resolve, modules::Load);
+    runtime.set_loader(modules::JsResolver, modules::JsLoader);
     let context = Context::full(&runtime)?;
     runtime.set_interrupt_handler(Some(Box::new(native::deadline::is_over)));
     let [go_on, cell, rejected] = context.with(|ctx| {
         js_engine::shared::enable(&ctx);
         let made = boot(&ctx, &library, &parts).catch(&ctx);
-        made.map_err(|e| StartError::Thrown(e.to_string()))
+        made.map_err(|e| JsStartError::Thrown(e.to_string()))
     })?;
     track_rejections(&runtime, rejected);
     library.forget();
@@ -174,7 +174,7 @@ fn prepare() -> std::result::Result<(), StartError> {
     runtime.run_gc();
     let prepared = usize::try_from(runtime.memory_usage().malloc_size).unwrap_or(0);
     runtime.set_gc_threshold(prepared + COLLECT);
-    PREPARED.set(Some(Prepared { context, runtime, go_on, cell }));
+    PREPARED.set(Some(PreparedEngine { context, runtime, go_on, cell }));
     Ok(())
 }
 
@@ -182,7 +182,7 @@ fn prepare() -> std::result::Result<(), StartError> {
 type Kept = Persistent<Function<'static>>;
 
 /// Runs the JavaScript half; its functions `goOn`, `cell` and `onRejection`.
-fn boot(ctx: &Ctx<'_>, library: &Rc<Library>, parts: &Parts) -> Result<[Kept; 3]> {
+fn boot(ctx: &Ctx<'_>, library: &Rc<NodeLibrary>, parts: &LibraryParts) -> Result<[Kept; 3]> {
     let native = native::object(ctx)?;
     let names: Vec<String> = library.names().map(str::to_string).collect();
     native.set("libraryNames", names)?;

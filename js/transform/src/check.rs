@@ -2,7 +2,7 @@
 //! the text came from a function or a module; this is asked only then.
 
 use crate::options::source_type;
-use crate::{Kind, SyntaxError, error};
+use crate::{JsSyntaxError, SourceKind, error};
 use oxc::allocator::Allocator;
 use oxc::ast::ast::{Expression, Statement};
 use oxc::parser::Parser;
@@ -13,7 +13,7 @@ use oxc::span::GetSpan;
 ///
 /// # Errors
 /// It.
-pub fn check(source: &str, filename: &str, kind: Option<Kind>) -> Result<(), SyntaxError> {
+pub fn check(source: &str, filename: &str, kind: Option<SourceKind>) -> Result<(), JsSyntaxError> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, source_type(filename, kind)).parse();
     error::first(source, &parsed.diagnostics)?;
@@ -25,11 +25,11 @@ pub fn check(source: &str, filename: &str, kind: Option<Kind>) -> Result<(), Syn
 /// functions (Node's syntax detection).
 pub fn is_module(source: &str, filename: &str) -> bool {
     let allocator = Allocator::default();
-    let either = source_type(filename, Some(Kind::Either));
+    let either = source_type(filename, Some(SourceKind::Either));
     let parsed = Parser::new(&allocator, source, either).parse();
     if parsed.panicked || parsed.diagnostics.has_errors() {
         // `await` outside of functions is an error until the text is read as a module.
-        return check(source, filename, Some(Kind::Module)).is_ok();
+        return check(source, filename, Some(SourceKind::Module)).is_ok();
     }
     parsed.module_record.has_module_syntax || top_level_await(&parsed.program.body)
 }

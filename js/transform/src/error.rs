@@ -5,7 +5,7 @@ use oxc::diagnostics::{Diagnostics, OxcDiagnostic};
 /// The first thing for which a text is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
-pub struct SyntaxError {
+pub struct JsSyntaxError {
     pub message: String,
     /// From 1.
     pub line: usize,
@@ -17,8 +17,8 @@ pub struct SyntaxError {
     pub text: String,
 }
 
-impl SyntaxError {
-    pub(crate) fn new(source: &str, diagnostic: &OxcDiagnostic) -> SyntaxError {
+impl JsSyntaxError {
+    pub(crate) fn new(source: &str, diagnostic: &OxcDiagnostic) -> JsSyntaxError {
         let label = diagnostic.labels.first();
         let (offset, length) = label.map_or((0, 0), |l| (l.offset() as usize, l.len() as usize));
         let mut at = offset.min(source.len());
@@ -36,7 +36,7 @@ impl SyntaxError {
         if let Some(help) = &diagnostic.help {
             message = format!("{message} ({help})");
         }
-        SyntaxError {
+        JsSyntaxError {
             message,
             line: source[..at].matches('\n').count() + 1,
             column: units(&source[start..at]) + 1,
@@ -47,9 +47,9 @@ impl SyntaxError {
 }
 
 /// The first error of what a stage has said, warnings aside.
-pub(crate) fn first(source: &str, said: &Diagnostics) -> Result<(), SyntaxError> {
+pub(crate) fn first(source: &str, said: &Diagnostics) -> Result<(), JsSyntaxError> {
     match said.errors().next() {
         None => Ok(()),
-        Some(diagnostic) => Err(SyntaxError::new(source, diagnostic)),
+        Some(diagnostic) => Err(JsSyntaxError::new(source, diagnostic)),
     }
 }

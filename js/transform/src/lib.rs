@@ -25,9 +25,9 @@ mod options;
 mod tests;
 pub mod transform;
 
-pub use error::SyntaxError;
+pub use error::JsSyntaxError;
 pub use helpers::object as helpers;
-pub use options::{Jsx, Kind, Options};
+pub use options::{CompilerOptions, Jsx, SourceKind};
 
 /// What came out of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! A finished text made small: dead code away, names short, no white space.
 
-use crate::{Kind, Output, SyntaxError, error, options::source_type};
+use crate::{JsSyntaxError, Output, SourceKind, error, options::source_type};
 use oxc::allocator::Allocator;
 use oxc::codegen::{Codegen, CodegenOptions};
 use oxc::minifier::{CompressOptions, MangleOptions, Minifier, MinifierOptions};
@@ -10,7 +10,7 @@ use oxc::parser::Parser;
 ///
 /// # Errors
 /// It is no JavaScript.
-pub fn minify(source: &str, filename: &str, kind: Kind) -> Result<Output, SyntaxError> {
+pub fn minify(source: &str, filename: &str, kind: SourceKind) -> Result<Output, JsSyntaxError> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, source_type(filename, Some(kind))).parse();
     error::first(source, &parsed.diagnostics)?;

@@ -5,9 +5,9 @@
 //! `__vite_ssr_exportAll__`, `__vite_ssr_dynamic_import__` and `__vite_ssr_import_meta__` (the names are those of the
 //! transformation in oxc). Of a CommonJS one it is as it was.
 
-use crate::options::Options;
+use crate::options::CompilerOptions;
 use crate::transform::{print, typed};
-use crate::{Output, SyntaxError};
+use crate::{JsSyntaxError, Output};
 use oxc::allocator::{Allocator, TakeIn};
 use oxc::ast::ast::{
     Argument, ArrowFunctionExpression, AwaitExpression, CallExpression, Expression, ForOfStatement,
@@ -20,23 +20,23 @@ use oxc_ecmascript::BoundNames;
 
 /// A module for the bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bundled {
+pub struct BundleModule {
     pub output: Output,
     /// It is an ECMAScript module.
     pub module: bool,
     /// It waits outside of functions.
     pub waits: bool,
     /// What it asks for, in order, each once.
-    pub requests: Vec<Request>,
+    pub requests: Vec<ImportRequest>,
     /// What it exports, `export *` aside.
-    pub exports: Vec<Export>,
+    pub exports: Vec<ModuleExport>,
     /// The specifiers of `export * from`.
     pub stars: Vec<String>,
 }
 
 /// One name that a module exports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Export {
+pub struct ModuleExport {
     pub name: String,
     /// Specifier and name there (`*` is the namespace) of what is passed on.
     pub from: Option<(String, String)>,
@@ -44,16 +44,16 @@ pub struct Export {
 
 /// One specifier in a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct ImportRequest {
     pub specifier: String,
-    pub how: How,
+    pub how: ImportKind,
     /// What is wanted of it: names that are imported or passed on; `*` is all, nothing is its effects.
     pub names: Vec<String>,
 }
 
 /// The ways to ask for a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum ImportKind {
     Import,
     Dynamic,
     Require,
@@ -66,13 +66,13 @@ pub enum How {
 pub fn body(
     source: &str,
     filename: &str,
-    options: &Options,
+    options: &CompilerOptions,
     waits: bool,
-) -> Result<Bundled, SyntaxError> {
+) -> Result<BundleModule, JsSyntaxError> {
     let allocator = Allocator::default();
     let mut program = typed(&allocator, source, filename, options)?.program;
     let module = program.source_type.is_module();
-    let mut asked = Asked::default();
+    let mut asked = RequestFinder::default();
     asked.statements(&program.body);
     asked.visit_program(&program);
     if module {
@@ -81,28 +81,28 @@ pub fn body(
         plain(&allocator, &mut program, waits);
     }
     let output = print(&mut program, filename);
-    let Asked { requests, waits, exports, stars, .. } = asked;
-    Ok(Bundled { output, module, waits, requests, exports, stars })
+    let RequestFinder { requests, waits, exports, stars, .. } = asked;
+    Ok(BundleModule { output, module, waits, requests, exports, stars })
 }
 
 /// Looks for specifiers, and for `await` outside of functions.
 #[derive(Default)]
-struct Asked {
-    requests: Vec<Request>,
+struct RequestFinder {
+    requests: Vec<ImportRequest>,
     waits: bool,
     depth: usize,
-    exports: Vec<Export>,
+    exports: Vec<ModuleExport>,
     stars: Vec<String>,
 }
 
-impl Asked {
-    fn add<'n>(&mut self, specifier: &str, how: How, names: impl Iterator<Item = &'n str>) {
-        let same = |r: &&mut Request| r.specifier == specifier && r.how == how;
+impl RequestFinder {
+    fn add<'n>(&mut self, specifier: &str, how: ImportKind, names: impl Iterator<Item = &'n str>) {
+        let same = |r: &&mut ImportRequest| r.specifier == specifier && r.how == how;
         let at = match self.requests.iter_mut().find(same) {
             Some(request) => request,
             None => {
                 let (specifier, names) = (specifier.to_string(), Vec::new());
-                self.requests.push(Request { specifier, how, names });
+                self.requests.push(ImportRequest { specifier, how, names });
                 let last = self.requests.len() - 1;
                 &mut self.requests[last]
             }
@@ -115,7 +115,7 @@ impl Asked {
     }
 
     fn export(&mut self, name: &str, from: Option<(String, String)>) {
-        self.exports.push(Export { name: name.to_string(), from });
+        self.exports.push(ModuleExport { name: name.to_string(), from });
     }
 
     /// Imports and exports.
@@ -134,19 +134,19 @@ impl Asked {
                             I::ImportNamespaceSpecifier(_) => "*",
                         })
                         .collect();
-                    self.add(&d.source.value, How::Import, names.into_iter());
+                    self.add(&d.source.value, ImportKind::Import, names.into_iter());
                 }
                 Statement::ExportFromDeclaration(d) => {
                     let names: Vec<&str> =
                         d.specifiers.iter().map(|s| s.local.name().as_str()).collect();
-                    self.add(&d.source.value, How::Import, names.into_iter());
+                    self.add(&d.source.value, ImportKind::Import, names.into_iter());
                     for specifier in &d.specifiers {
                         let from = (d.source.value.to_string(), specifier.local.name().to_string());
                         self.export(specifier.exported.name().as_str(), Some(from));
                     }
                 }
                 Statement::ExportAllDeclaration(d) => {
-                    self.add(&d.source.value, How::Import, ["*"].into_iter());
+                    self.add(&d.source.value, ImportKind::Import, ["*"].into_iter());
                     match &d.exported {
                         Some(name) => {
                             let from = (d.source.value.to_string(), "*".to_string());
@@ -172,7 +172,7 @@ impl Asked {
     }
 }
 
-impl<'a> Visit<'a> for Asked {
+impl<'a> Visit<'a> for RequestFinder {
     fn visit_function(&mut self, function: &Function<'a>, flags: ScopeFlags) {
         self.depth += 1;
         walk::walk_function(self, function, flags);
@@ -197,7 +197,7 @@ impl<'a> Visit<'a> for Asked {
 
     fn visit_import_expression(&mut self, import: &ImportExpression<'a>) {
         if let Expression::StringLiteral(text) = &import.source {
-            self.add(&text.value, How::Dynamic, ["*"].into_iter());
+            self.add(&text.value, ImportKind::Dynamic, ["*"].into_iter());
         }
         walk::walk_import_expression(self, import);
     }
@@ -207,7 +207,7 @@ impl<'a> Visit<'a> for Asked {
             && callee.name == "require"
             && let [Argument::StringLiteral(text)] = &call.arguments[..]
         {
-            self.add(&text.value, How::Require, ["*"].into_iter());
+            self.add(&text.value, ImportKind::Require, ["*"].into_iter());
         }
         walk::walk_call_expression(self, call);
     }

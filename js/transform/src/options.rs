@@ -4,7 +4,7 @@ use oxc::span::SourceType;
 
 /// What a text may be, by the last part of its file's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SourceKind {
     /// A module or a script, whichever its syntax says.
     Either,
     Module,
@@ -25,9 +25,9 @@ pub enum Jsx {
 
 /// The fields of `compilerOptions` that change what code does.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct CompilerOptions {
     /// What the file's package says; `None` leaves it to its name and its syntax.
-    pub kind: Option<Kind>,
+    pub kind: Option<SourceKind>,
     pub jsx: Jsx,
     pub jsx_factory: Option<String>,
     pub jsx_fragment: Option<String>,
@@ -41,20 +41,20 @@ pub struct Options {
 }
 
 /// How the parser reads a file of this name.
-pub(crate) fn source_type(filename: &str, kind: Option<Kind>) -> SourceType {
+pub(crate) fn source_type(filename: &str, kind: Option<SourceKind>) -> SourceType {
     let name = filename.rsplit('/').next().unwrap_or(filename);
     let extension = name.rsplit_once('.').map_or("", |(_, e)| e);
     let typed = matches!(extension, "ts" | "mts" | "cts" | "tsx");
     let by_name = match extension {
-        "mts" | "mjs" => Kind::Module,
-        "cts" | "cjs" => Kind::CommonJs,
-        _ => Kind::Either,
+        "mts" | "mjs" => SourceKind::Module,
+        "cts" | "cjs" => SourceKind::CommonJs,
+        _ => SourceKind::Either,
     };
     let base = if typed { SourceType::ts() } else { SourceType::mjs() };
     let base = base.with_jsx(matches!(extension, "tsx" | "jsx"));
     match kind.unwrap_or(by_name) {
-        Kind::Module => base.with_module(true),
-        Kind::CommonJs => base.with_commonjs(true),
-        Kind::Either => base.with_unambiguous(true),
+        SourceKind::Module => base.with_module(true),
+        SourceKind::CommonJs => base.with_commonjs(true),
+        SourceKind::Either => base.with_unambiguous(true),
     }
 }

@@ -1,15 +1,16 @@
 //! What oxc is asked for: expected texts are those of TypeScript's handbook and ECMA-426, not of a run.
 
-use crate::{Jsx, Kind, Options, check, helpers, minify, module, transform};
+use crate::{CompilerOptions, Jsx, SourceKind, check, helpers, minify, module, transform};
 
-fn js(source: &str, name: &str, options: &Options) -> String {
+fn js(source: &str, name: &str, options: &CompilerOptions) -> String {
     transform::transform(source, name, options).unwrap().0.code
 }
 
 #[test]
 fn types_go_and_places_stay_known() {
     let (output, module) =
-        transform::transform("type A = 1;\nlet b: A = 1;\n", "/a.ts", &Options::default()).unwrap();
+        transform::transform("type A = 1;\nlet b: A = 1;\n", "/a.ts", &CompilerOptions::default())
+            .unwrap();
     assert_eq!((output.code.as_str(), module), ("\nlet b = 1;\n", false));
     // Line 2 of the output is line 2 of the source: `AACA` is column 0, one line on.
     assert!(output.mappings.starts_with(";AACA"), "{}", output.mappings);
@@ -17,25 +18,31 @@ fn types_go_and_places_stay_known() {
 
 #[test]
 fn names_of_commonjs_in_a_module_are_declared() {
-    let code = js("import a from 'a'; console.log(a, __dirname);", "/a.ts", &Options::default());
+    let code =
+        js("import a from 'a'; console.log(a, __dirname);", "/a.ts", &CompilerOptions::default());
     assert!(code.starts_with("const __dirname=import.meta.dirname;\n"), "{code}");
-    let kind = Some(Kind::Module);
-    let code = js("export {}; __dirname;", "/a.ts", &Options { kind, ..Options::default() });
+    let kind = Some(SourceKind::Module);
+    let code = js(
+        "export {}; __dirname;",
+        "/a.ts",
+        &CompilerOptions { kind, ..CompilerOptions::default() },
+    );
     assert!(code.starts_with('\n'), "{code}");
-    let own = js("export const __dirname = 1;", "/a.ts", &Options::default());
+    let own = js("export const __dirname = 1;", "/a.ts", &CompilerOptions::default());
     assert!(own.starts_with('\n'), "{own}");
-    let common = js("import fs = require('fs'); export = fs;", "/a.ts", &Options::default());
+    let common =
+        js("import fs = require('fs'); export = fs;", "/a.ts", &CompilerOptions::default());
     assert!(common.contains("module.exports = fs"), "{common}");
 }
 
 #[test]
 fn jsx_is_what_the_options_say() {
-    let classic = Options { jsx_factory: Some("h".into()), ..Options::default() };
+    let classic = CompilerOptions { jsx_factory: Some("h".into()), ..CompilerOptions::default() };
     assert!(js("x = <a b={1}>t</a>", "/a.tsx", &classic).contains("h(\"a\", { b: 1 }, \"t\")"));
-    let automatic = Options {
+    let automatic = CompilerOptions {
         jsx: Jsx::Automatic,
         jsx_import_source: Some("preact".into()),
-        ..Options::default()
+        ..CompilerOptions::default()
     };
     let code = js("export default <a/>", "/a.jsx", &automatic);
     assert!(code.contains("from \"preact/jsx-runtime\""), "{code}");
@@ -43,12 +50,12 @@ fn jsx_is_what_the_options_say() {
 
 #[test]
 fn helpers_are_there_when_they_are_called() {
-    let options = Options { experimental_decorators: true, ..Options::default() };
+    let options = CompilerOptions { experimental_decorators: true, ..CompilerOptions::default() };
     let code = js("@d class A { @p x = 1; }", "/a.ts", &options);
     assert!(code.starts_with("const babelHelpers={decorate:"), "{code}");
     assert_eq!(helpers("let a;"), None);
     assert!(check::check(&code, "/a.js", None).is_ok(), "{code}");
-    let code = js("{ using a = f(); }", "/a.ts", &Options::default());
+    let code = js("{ using a = f(); }", "/a.ts", &CompilerOptions::default());
     assert!(code.contains("usingCtx:") && check::check(&code, "/a.js", None).is_ok(), "{code}");
 }
 
@@ -56,7 +63,7 @@ fn helpers_are_there_when_they_are_called() {
 fn errors_have_places() {
     let e = check::check("let a = 1;\n  let ž = ;\n", "/a.js", None).unwrap_err();
     assert_eq!((e.line, e.column, e.length, e.text.as_str()), (2, 11, 1, "  let ž = ;"));
-    let e = transform::transform("let a: = 1", "/a.ts", &Options::default()).unwrap_err();
+    let e = transform::transform("let a: = 1", "/a.ts", &CompilerOptions::default()).unwrap_err();
     assert_eq!((e.line, e.column), (1, 8));
     for (source, module) in [
         ("import 'a'", true),
@@ -78,7 +85,7 @@ fn modules_tell_what_they_ask_for_and_give() {
     let source = "import a, { b as c } from './x'; import * as n from './n'; export * from './s';\n\
                   export { q as r } from './q'; export default 1; export const [k] = [a, c, n];\n\
                   import('./later'); require('./no');";
-    let made = module::body(source, "/a.js", &Options::default(), false).unwrap();
+    let made = module::body(source, "/a.js", &CompilerOptions::default(), false).unwrap();
     let asked: Vec<_> =
         made.requests.iter().map(|r| (r.specifier.as_str(), r.names.join(","))).collect();
     let all = |name| (name, "*".to_string());
@@ -97,7 +104,8 @@ fn modules_tell_what_they_ask_for_and_give() {
         (vec!["r", "default", "k"], vec!["./s".into()], false)
     );
     assert!(!made.output.code.contains("await __vite_ssr_import__"), "{}", made.output.code);
-    let waits = module::body("import 'a'; await 1;", "/a.mjs", &Options::default(), true).unwrap();
+    let waits =
+        module::body("import 'a'; await 1;", "/a.mjs", &CompilerOptions::default(), true).unwrap();
     assert!(waits.waits && waits.output.code.contains("await __vite_ssr_import__(\"a\")"));
 }
 
@@ -106,7 +114,7 @@ fn small_texts_mean_the_same() {
     let small = minify::minify(
         "function f(longName) { return longName + 1 }\nif (false) f();\nexport const a = f(2);",
         "/a.js",
-        Kind::Module,
+        SourceKind::Module,
     );
     let code = small.unwrap().code;
     assert!(

@@ -1,7 +1,7 @@
 //! Types and JSX away; enums, namespaces, parameter properties, decorators and `using` to code.
 
 use crate::options::source_type;
-use crate::{Jsx, Kind, Options, Output, SyntaxError, error, helpers};
+use crate::{CompilerOptions, JsSyntaxError, Jsx, Output, SourceKind, error, helpers};
 use oxc::allocator::Allocator;
 use oxc::ast::ast::Program;
 use oxc::codegen::{Codegen, CodegenOptions, CommentOptions};
@@ -21,14 +21,14 @@ use std::path::Path;
 pub fn transform(
     source: &str,
     filename: &str,
-    options: &Options,
-) -> Result<(Output, bool), SyntaxError> {
+    options: &CompilerOptions,
+) -> Result<(Output, bool), JsSyntaxError> {
     let allocator = Allocator::default();
     let mut typed = typed(&allocator, source, filename, options)?;
     let module = typed.program.source_type.is_module();
     let output = print(&mut typed.program, filename);
     let mut line = helpers::object(&output.code).unwrap_or_default();
-    if module && options.kind != Some(Kind::Module) {
+    if module && options.kind != Some(SourceKind::Module) {
         line += &typed.commonjs_names;
     }
     Ok((before(&line, output), module))
@@ -41,7 +41,7 @@ fn before(line: &str, output: Output) -> Output {
 }
 
 /// A program without what the engine does not know.
-pub(crate) struct Typed<'a> {
+pub(crate) struct StrippedProgram<'a> {
     pub program: Program<'a>,
     /// Declarations of the names that only CommonJS has, of those that the program uses without its own.
     commonjs_names: String,
@@ -53,10 +53,10 @@ pub(crate) fn typed<'a>(
     allocator: &'a Allocator,
     source: &'a str,
     filename: &str,
-    options: &Options,
-) -> Result<Typed<'a>, SyntaxError> {
+    options: &CompilerOptions,
+) -> Result<StrippedProgram<'a>, JsSyntaxError> {
     let first = typed_as(allocator, source, filename, options);
-    let common = || Options { kind: Some(Kind::CommonJs), ..options.clone() };
+    let common = || CompilerOptions { kind: Some(SourceKind::CommonJs), ..options.clone() };
     match first {
         Err(_)
             if options.kind.is_none()
@@ -72,8 +72,8 @@ fn typed_as<'a>(
     allocator: &'a Allocator,
     source: &'a str,
     filename: &str,
-    options: &Options,
-) -> Result<Typed<'a>, SyntaxError> {
+    options: &CompilerOptions,
+) -> Result<StrippedProgram<'a>, JsSyntaxError> {
     let kind = source_type(filename, options.kind);
     let parsed = Parser::new(allocator, source, kind).parse();
     error::first(source, &parsed.diagnostics)?;
@@ -95,7 +95,7 @@ fn typed_as<'a>(
     let transformer = Transformer::new(allocator, Path::new(filename), &settings);
     let done = transformer.build_with_scoping(scoping, &mut program);
     error::first(source, &done.diagnostics)?;
-    Ok(Typed { program, commonjs_names })
+    Ok(StrippedProgram { program, commonjs_names })
 }
 
 /// Names of CommonJS as a module has them: compilers to CommonJS let one file use both.
@@ -109,7 +109,7 @@ const COMMONJS: &[(&str, &str)] = &[
 ];
 
 /// The settings of the transformer: nothing is made older than it has to be.
-fn settings(options: &Options, common: bool) -> TransformOptions {
+fn settings(options: &CompilerOptions, common: bool) -> TransformOptions {
     let mut out = TransformOptions::default();
     out.typescript.only_remove_type_imports = options.verbatim_module_syntax;
     out.typescript.remove_class_fields_without_initializer = options.assign_fields;

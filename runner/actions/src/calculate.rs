@@ -5,15 +5,15 @@
 //! into a limit ends its interpreter, which comes back as it was prepared. So does one that has done many calls,
 //! since SymPy's caches grow.
 
-use crate::client::{Call, Stop};
+use crate::client::{CallStop, ClientCall};
 use crate::machine::Machine;
-use crate::refusal::{Kind, Refusal};
-use crate::tool::{Action, Done};
+use crate::refusal::{Refusal, RefusalKind};
+use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
-use wasibox::files::{Data, Request, UploadOf};
+use wasibox::files::{FileBytes, Request, UploadOf};
 use wasibox::{Exec, Input, LimitHit, Limits, NetworkPolicy, Outcome, Output, Policy, Session};
 
 /// Most characters of an expression.
@@ -74,7 +74,7 @@ pub struct Calculate {
 
 /// Its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Calculated {
+pub struct CalculateAnswer {
     pub expression: String,
     /// Exact where it can be; `≈` stands before a decimal that is rounded.
     pub result: String,
@@ -83,17 +83,17 @@ pub struct Calculated {
     pub steps: Vec<String>,
 }
 
-impl Action for Calculate {
-    type Answer = Calculated;
+impl ToolAction for Calculate {
+    type Answer = CalculateAnswer;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<Calculated>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<CalculateAnswer>, Refusal> {
         let calculated = worked_out(call.client.space().machine(), self.expression, call.stop)?;
         let mut text = calculated.result.clone();
         for step in &calculated.steps {
             text.push_str("\n- ");
             text.push_str(step);
         }
-        Ok(Done::new(calculated, text))
+        Ok(ToolResult::new(calculated, text))
     }
 }
 
@@ -101,8 +101,8 @@ impl Action for Calculate {
 ///
 /// # Errors
 /// Why it has none: it cannot be read, makes no sense, is too large, or takes too long. If the image has no SymPy.
-pub fn calculate(machine: &Machine, expression: &str) -> Result<Calculated, Refusal> {
-    worked_out(machine, expression.to_owned(), &Stop::default())
+pub fn calculate(machine: &Machine, expression: &str) -> Result<CalculateAnswer, Refusal> {
+    worked_out(machine, expression.to_owned(), &CallStop::default())
 }
 
 /// Whether an image has what it takes.
@@ -110,9 +110,13 @@ pub(crate) fn is_there(machine: &Machine) -> bool {
     machine.engine().image().extra().versions.contains_key("sympy")
 }
 
-fn worked_out(machine: &Machine, expression: String, stop: &Stop) -> Result<Calculated, Refusal> {
+fn worked_out(
+    machine: &Machine,
+    expression: String,
+    stop: &CallStop,
+) -> Result<CalculateAnswer, Refusal> {
     if !is_there(machine) {
-        return Err(Refusal::new(Kind::Missing, "this image has no SymPy"));
+        return Err(Refusal::new(RefusalKind::Missing, "this image has no SymPy"));
     }
     let count = expression.chars().count();
     if count > CHARACTERS {
@@ -122,20 +126,20 @@ fn worked_out(machine: &Machine, expression: String, stop: &Stop) -> Result<Calc
     let mut calculator = machine.calculators().take(machine)?;
     let answer = calculator.answer(machine, &expression, stop);
     put_back(machine, calculator, &answer);
-    let Said { result, steps } = answer?;
-    Ok(Calculated { expression, result, steps })
+    let CalculatorResult { result, steps } = answer?;
+    Ok(CalculateAnswer { expression, result, steps })
 }
 
 /// What the program says.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Told {
-    Said(Said),
+enum CalculatorReply {
+    Said(CalculatorResult),
     Refused { error: String },
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct CalculatorResult {
     result: String,
     steps: Vec<String>,
 }
@@ -153,7 +157,7 @@ impl Calculator {
         let session = machine.engine().session(policy(&machine.policy().limits))?;
         for (name, text) in PROGRAM {
             let path = format!("{FOLDER}/calculator/{name}");
-            let data = Data(text.as_bytes().to_vec());
+            let data = FileBytes(text.as_bytes().to_vec());
             let upload = UploadOf { path, data, offset: None, mode: None };
             session.files(&Request::Upload(upload))?;
         }
@@ -161,7 +165,7 @@ impl Calculator {
         if outcome.exit_code != 0 {
             let text = String::from_utf8_lossy(&outcome.stderr);
             let text = format!("the calculator does not begin: {}", text.trim_end());
-            return Err(Refusal::new(Kind::Internal, text));
+            return Err(Refusal::new(RefusalKind::Internal, text));
         }
         let prepared = session.head()?.number;
         Ok(Calculator { session, prepared, calls: 0 })
@@ -171,8 +175,8 @@ impl Calculator {
         &mut self,
         machine: &Machine,
         expression: &str,
-        stop: &Stop,
-    ) -> Result<Said, Refusal> {
+        stop: &CallStop,
+    ) -> Result<CalculatorResult, Refusal> {
         self.calls += 1;
         let mut exec = quiet(Exec::python(ANSWERS));
         exec.input = Input::Bytes(expression.as_bytes().to_vec());
@@ -195,12 +199,16 @@ impl Calculator {
 }
 
 /// Gives a calculator back after an answer. If it has to be renewed, whoever asked does not wait for that.
-fn put_back(machine: &Machine, mut calculator: Calculator, answer: &Result<Said, Refusal>) {
+fn put_back(
+    machine: &Machine,
+    mut calculator: Calculator,
+    answer: &Result<CalculatorResult, Refusal>,
+) {
     let kind = answer.as_ref().err().map(|e| e.kind);
-    if kind == Some(Kind::Internal) {
+    if kind == Some(RefusalKind::Internal) {
         return machine.calculators().forget();
     }
-    let was_ended = matches!(kind, Some(Kind::Limit | Kind::Cancelled));
+    let was_ended = matches!(kind, Some(RefusalKind::Limit | RefusalKind::Cancelled));
     if !was_ended && calculator.calls < CALLS {
         return machine.calculators().give(calculator);
     }
@@ -233,37 +241,37 @@ fn quiet(mut exec: Exec) -> Exec {
     exec
 }
 
-fn told(outcome: &Outcome, time: Duration) -> Result<Said, Refusal> {
+fn told(outcome: &Outcome, time: Duration) -> Result<CalculatorResult, Refusal> {
     match outcome.limit_hit {
         Some(LimitHit::Timeout | LimitHit::Cpu) => {
             let text = format!("this takes longer than {} seconds", time.as_secs_f64());
-            return Err(Refusal::new(Kind::Limit, text));
+            return Err(Refusal::new(RefusalKind::Limit, text));
         }
         Some(_) if outcome.exit_code != 0 => {
-            return Err(Refusal::new(Kind::Limit, "this takes more memory than there is"));
+            return Err(Refusal::new(RefusalKind::Limit, "this takes more memory than there is"));
         }
         _ => {}
     }
     if outcome.exit_code == 130 {
-        return Err(Refusal::new(Kind::Cancelled, "nobody waits for the result any more"));
+        return Err(Refusal::new(RefusalKind::Cancelled, "nobody waits for the result any more"));
     }
     let told = outcome.value_json.as_deref().and_then(|json| serde_json::from_str(json).ok());
     match told {
-        Some(Told::Said(said)) => Ok(said),
-        Some(Told::Refused { error }) => Err(Refusal::invalid(error)),
-        None => Err(Refusal::new(Kind::Internal, "the calculator has failed")),
+        Some(CalculatorReply::Said(said)) => Ok(said),
+        Some(CalculatorReply::Refused { error }) => Err(Refusal::invalid(error)),
+        None => Err(Refusal::new(RefusalKind::Internal, "the calculator has failed")),
     }
 }
 
 /// The calculators of a machine, made as they are needed.
 #[derive(Default)]
 pub(crate) struct Calculators {
-    places: Mutex<Places>,
+    places: Mutex<CalculatorPlaces>,
     freed: Condvar,
 }
 
 #[derive(Default)]
-struct Places {
+struct CalculatorPlaces {
     idle: Vec<Calculator>,
     /// Idle, in use or being renewed.
     made: usize,
@@ -272,7 +280,7 @@ struct Places {
 }
 
 impl Calculators {
-    fn lock(&self) -> MutexGuard<'_, Places> {
+    fn lock(&self) -> MutexGuard<'_, CalculatorPlaces> {
         self.places.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -288,7 +296,7 @@ impl Calculators {
                 break;
             }
             let Some(wait) = until.checked_duration_since(Instant::now()) else {
-                return Err(Refusal::new(Kind::Busy, "all calculators are busy; try again"));
+                return Err(Refusal::new(RefusalKind::Busy, "all calculators are busy; try again"));
             };
             places = self.freed.wait_timeout(places, wait).unwrap_or_else(|e| e.into_inner()).0;
         }

@@ -1,21 +1,21 @@
 //! Who calls, and one call.
 
-use crate::machine::Space;
-use crate::refusal::{Kind, Refusal};
+use crate::machine::SessionSpace;
+use crate::refusal::{Refusal, RefusalKind};
 use crate::stream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
-use wasibox::{Cancel, Error, Exec, Inherited, Interrupt, MountSpec, Outcome, Session};
+use wasibox::{Cancel, Error, Exec, InheritedStreams, Interrupt, MountSpec, Outcome, Session};
 
 /// One client of a door, with the session that is its own: made when it is first used. Dropped, it forgets a session in which
 /// nothing was done, and one that is nowhere else.
 pub struct Client {
-    space: Space,
-    current: Mutex<Current>,
+    space: SessionSpace,
+    current: Mutex<CurrentSession>,
 }
 
-struct Current {
+struct CurrentSession {
     name: String,
     session: Option<Arc<Session>>,
     /// It was made for this client alone.
@@ -27,24 +27,24 @@ impl Client {
     ///
     /// # Errors
     /// If the system has no random bytes for its name.
-    pub fn new(space: Space) -> Result<Client, Refusal> {
+    pub fn new(space: SessionSpace) -> Result<Client, Refusal> {
         let mut random = [0; 6];
-        getrandom::fill(&mut random).map_err(|e| Refusal::new(Kind::Internal, e))?;
+        getrandom::fill(&mut random).map_err(|e| Refusal::new(RefusalKind::Internal, e))?;
         let name = random.iter().map(|b| format!("{b:02x}")).collect::<String>();
         Ok(Client::with(space, format!("client-{name}"), true))
     }
 
     /// A client that begins with a session of that name, which is made if it is not there.
-    pub fn of(space: Space, name: impl Into<String>) -> Client {
+    pub fn of(space: SessionSpace, name: impl Into<String>) -> Client {
         Client::with(space, name.into(), false)
     }
 
-    fn with(space: Space, name: String, is_own: bool) -> Client {
-        Client { space, current: Mutex::new(Current { name, session: None, is_own }) }
+    fn with(space: SessionSpace, name: String, is_own: bool) -> Client {
+        Client { space, current: Mutex::new(CurrentSession { name, session: None, is_own }) }
     }
 
     /// The sessions that it may use.
-    pub fn space(&self) -> &Space {
+    pub fn space(&self) -> &SessionSpace {
         &self.space
     }
 
@@ -91,14 +91,15 @@ impl Client {
             true => self.space.open_or_make(name)?,
             false => self.space.open(name)?,
         };
-        let next = Current { name: name.to_owned(), session: Some(session.clone()), is_own: false };
+        let next =
+            CurrentSession { name: name.to_owned(), session: Some(session.clone()), is_own: false };
         let before = std::mem::replace(&mut *self.lock(), next);
         self.leave(before);
         Ok(session)
     }
 
-    fn leave(&self, current: Current) {
-        let Current { name, session, is_own } = current;
+    fn leave(&self, current: CurrentSession) {
+        let CurrentSession { name, session, is_own } = current;
         let Some(session) = session.filter(|_| is_own) else { return };
         let is_new = session.head().is_ok_and(|commit| commit.parent.is_none());
         drop(session);
@@ -108,14 +109,14 @@ impl Client {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Current> {
+    fn lock(&self) -> MutexGuard<'_, CurrentSession> {
         self.current.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        let nothing = Current { name: String::new(), session: None, is_own: false };
+        let nothing = CurrentSession { name: String::new(), session: None, is_own: false };
         let current = std::mem::replace(&mut *self.lock(), nothing);
         self.leave(current);
     }
@@ -123,14 +124,14 @@ impl Drop for Client {
 
 /// Ends a call, from another thread, and knows what it has spent.
 #[derive(Default)]
-pub struct Stop {
+pub struct CallStop {
     cancel: Cancel,
     target: OnceLock<Interrupt>,
     /// CPU time in microseconds.
     cpu: AtomicU64,
 }
 
-impl Stop {
+impl CallStop {
     /// Ends what the call runs; what it would run is not begun.
     pub fn stop(&self) {
         match self.target.get() {
@@ -147,7 +148,7 @@ impl Stop {
         &self,
         session: &Session,
         exec: Exec,
-        streams: Option<&Inherited<'_>>,
+        streams: Option<&InheritedStreams<'_>>,
     ) -> Result<Outcome, Error> {
         let _ = self.target.set(session.interrupter());
         let outcome = session.exec_unless(exec, &self.cancel, streams)?;
@@ -163,20 +164,20 @@ impl Stop {
 
 /// What happens in a call while it runs.
 #[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
+pub enum CallEvent<'a> {
     /// A command has written this.
     Output { is_error: bool, bytes: &'a [u8] },
 }
 
 /// One call of a client's.
-pub struct Call<'a> {
+pub struct ClientCall<'a> {
     pub client: &'a Client,
-    pub stop: &'a Stop,
+    pub stop: &'a CallStop,
     /// Who is told of output while it comes; without one it costs nothing.
-    pub emit: Option<&'a (dyn Fn(Event<'_>) + Sync)>,
+    pub emit: Option<&'a (dyn Fn(CallEvent<'_>) + Sync)>,
 }
 
-impl Call<'_> {
+impl ClientCall<'_> {
     /// The client's session.
     pub(crate) fn session(&self) -> Result<Arc<Session>, Refusal> {
         self.client.session()

@@ -2,18 +2,18 @@
 
 pub(crate) mod modules;
 
-use crate::client::Call;
+use crate::client::ClientCall;
 use crate::machine::Machine;
-use crate::refusal::{Kind, Refusal};
+use crate::refusal::{Refusal, RefusalKind};
 use crate::show;
-use crate::tool::{Action, Done};
+use crate::tool::{ToolAction, ToolResult};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use modules::List;
+use modules::ModuleList;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use wasibox::files::{Answer, Data, Request, UploadOf};
+use wasibox::files::{Answer, FileBytes, Request, UploadOf};
 use wasibox::value::{CellValue, shortened};
 use wasibox::{
     Exec, FileChange, FileChangeKind, HostToolPolicy, Limits, NetworkPolicy, Outcome, Policy,
@@ -65,7 +65,7 @@ pub struct ExecuteCode {
     stdin: Option<String>,
     /// Files to begin with.
     #[serde(default)]
-    files: Vec<File>,
+    files: Vec<CodeFile>,
     /// 5 to 120 s, 30 by default.
     #[serde(default)]
     timeout: Option<f64>,
@@ -80,15 +80,15 @@ pub struct ExecuteCode {
 /// A file in the program's directory.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct CodeFile {
     path: String,
     content: String,
     #[serde(default)]
-    encoding: Encoding,
+    encoding: CodeFileEncoding,
 }
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
-enum Encoding {
+enum CodeFileEncoding {
     #[default]
     #[serde(rename = "utf-8")]
     Utf8,
@@ -99,7 +99,7 @@ enum Encoding {
 /// What became of it.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Executed {
+pub struct ExecuteCodeAnswer {
     success: bool,
     stdout: String,
     stderr: String,
@@ -115,7 +115,7 @@ pub struct Executed {
     #[serde(rename = "memoryUsedMB")]
     memory_used_mb: f64,
     /// Files that were made or changed.
-    files: Vec<File>,
+    files: Vec<CodeFile>,
     /// Output or the value is not whole.
     truncated: bool,
     /// The limit that it ran into.
@@ -123,10 +123,10 @@ pub struct Executed {
     limit_hit: Option<String>,
 }
 
-impl Action for ExecuteCode {
-    type Answer = Executed;
+impl ToolAction for ExecuteCode {
+    type Answer = ExecuteCodeAnswer;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<Executed>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<ExecuteCodeAnswer>, Refusal> {
         if self.code.chars().count() > CODE {
             return Err(Refusal::invalid(format!("code: more than {CODE} characters")));
         }
@@ -152,13 +152,13 @@ impl Action for ExecuteCode {
         };
         let executed = executed(&session, outcome, value, self.max_output);
         let text = in_words(&executed, self.max_output.unwrap_or(show::OUTPUT));
-        Ok(Done::new(executed, text))
+        Ok(ToolResult::new(executed, text))
     }
 }
 
 impl ExecuteCode {
     /// Limits, and nothing else; never more than other sessions have.
-    fn policy(&self, machine: &Machine, list: Option<&List>) -> Result<Policy, Refusal> {
+    fn policy(&self, machine: &Machine, list: Option<&ModuleList>) -> Result<Policy, Refusal> {
         let (most, settings) = (&machine.policy().limits, &machine.tools().execute_code);
         let set = settings.timeout.map_or(SECONDS[1], |t| t.as_secs_f64());
         let seconds = self.timeout.unwrap_or(set.clamp(SECONDS[0], SECONDS[2]));
@@ -200,8 +200,8 @@ impl ExecuteCode {
         }
         for file in &self.files {
             let bytes = match file.encoding {
-                Encoding::Utf8 => file.content.clone().into_bytes(),
-                Encoding::Base64 => BASE64_STANDARD
+                CodeFileEncoding::Utf8 => file.content.clone().into_bytes(),
+                CodeFileEncoding::Base64 => BASE64_STANDARD
                     .decode(&file.content)
                     .map_err(|e| Refusal::invalid(format!("{}: {e}", file.path)))?,
             };
@@ -211,7 +211,12 @@ impl ExecuteCode {
     }
 }
 
-fn executed(session: &Session, outcome: Outcome, value: CellValue, most: Option<u64>) -> Executed {
+fn executed(
+    session: &Session,
+    outcome: Outcome,
+    value: CellValue,
+    most: Option<u64>,
+) -> ExecuteCodeAnswer {
     let files = files(session, &outcome);
     let most_of = |default: u64| most.unwrap_or(default).min(show::MOST_OUTPUT);
     let [(stdout, cut), (stderr, cut_too)] =
@@ -223,7 +228,7 @@ fn executed(session: &Session, outcome: Outcome, value: CellValue, most: Option<
         Some(_) => (None, value.text.filter(|_| plain.is_none())),
         None => (value.text, None),
     };
-    Executed {
+    ExecuteCodeAnswer {
         success: outcome.exit_code == 0,
         stdout,
         stderr,
@@ -239,7 +244,7 @@ fn executed(session: &Session, outcome: Outcome, value: CellValue, most: Option<
 }
 
 /// The call that runs a program of Python that may import the modules of a list, which `run.py` does.
-fn python(session: &Session, code: String, list: &List) -> Result<Exec, Refusal> {
+fn python(session: &Session, code: String, list: &ModuleList) -> Result<Exec, Refusal> {
     put(session, RUN[0], include_bytes!("code/run.py").to_vec())?;
     put(session, PROGRAM[0], code.into_bytes())?;
     put(session, LISTS, list.to_json())?;
@@ -251,10 +256,13 @@ fn javascript(
     machine: &Machine,
     session: &Session,
     code: String,
-    list: Option<&List>,
+    list: Option<&ModuleList>,
 ) -> Result<Exec, Refusal> {
     if !machine.engine().image().commands().iter().any(|c| c.name == "node") {
-        return Err(Refusal::new(Kind::Missing, "this image has no JavaScript; python is there"));
+        return Err(Refusal::new(
+            RefusalKind::Missing,
+            "this image has no JavaScript; python is there",
+        ));
     }
     put(session, RUN[1], include_bytes!("code/run.cjs").to_vec())?;
     put(session, PROGRAM[1], code.into_bytes())?;
@@ -269,7 +277,7 @@ fn javascript(
 }
 
 fn put(session: &Session, path: &str, bytes: Vec<u8>) -> Result<(), Refusal> {
-    let upload = UploadOf { path: path.into(), data: Data(bytes), offset: None, mode: None };
+    let upload = UploadOf { path: path.into(), data: FileBytes(bytes), offset: None, mode: None };
     session.files(&Request::Upload(upload))?;
     Ok(())
 }
@@ -291,7 +299,7 @@ fn value(session: &Session) -> CellValue {
 
 /// Returns the answer for models: JSON with at most `most` bytes of each stream and of files, of which those that have no
 /// room have their size.
-fn in_words(executed: &Executed, most: u64) -> String {
+fn in_words(executed: &ExecuteCodeAnswer, most: u64) -> String {
     let mut answer = serde_json::to_value(executed).unwrap_or_default();
     for (name, text) in [("stdout", &executed.stdout), ("stderr", &executed.stderr)] {
         answer[name] = shortened(text.as_bytes(), most).0.into();
@@ -313,7 +321,7 @@ fn in_words(executed: &Executed, most: u64) -> String {
 }
 
 /// What the program has left, as long as there is room.
-fn files(session: &Session, outcome: &Outcome) -> Vec<File> {
+fn files(session: &Session, outcome: &Outcome) -> Vec<CodeFile> {
     let mut left = BYTES as u64;
     let mut out = Vec::new();
     let is_theirs =
@@ -326,10 +334,10 @@ fn files(session: &Session, outcome: &Outcome) -> Vec<File> {
         let Ok(Answer::Data { data, .. }) = session.files(&request) else { continue };
         left = left.saturating_sub(data.0.len() as u64);
         let (content, encoding) = match String::from_utf8(data.0) {
-            Ok(text) => (text, Encoding::Utf8),
-            Err(e) => (BASE64_STANDARD.encode(e.as_bytes()), Encoding::Base64),
+            Ok(text) => (text, CodeFileEncoding::Utf8),
+            Err(e) => (BASE64_STANDARD.encode(e.as_bytes()), CodeFileEncoding::Base64),
         };
-        out.push(File { path: f.path.clone(), content, encoding });
+        out.push(CodeFile { path: f.path.clone(), content, encoding });
     }
     out
 }

@@ -1,9 +1,9 @@
 //! `sandbox_exec`: a script for the session's shell.
 
-use crate::client::Call;
+use crate::client::ClientCall;
 use crate::refusal::Refusal;
-use crate::show::{self, How, Ran};
-use crate::tool::{Action, Done};
+use crate::show::{self, CallSettings, CommandAnswer};
+use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -35,17 +35,20 @@ pub struct SandboxExec {
     max_output: Option<u64>,
 }
 
-impl Action for SandboxExec {
-    type Answer = Ran;
+impl ToolAction for SandboxExec {
+    type Answer = CommandAnswer;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<Ran>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
         let session = call.session()?;
         if self.command.contains('\0') {
             return Err(Refusal::invalid("command: a NUL"));
         }
         let mut exec = Exec::script(self.command);
-        let how =
-            How { timeout: self.timeout, stdin: self.stdin.as_deref(), env: self.env.as_ref() };
+        let how = CallSettings {
+            timeout: self.timeout,
+            stdin: self.stdin.as_deref(),
+            env: self.env.as_ref(),
+        };
         how.apply(call, &mut exec)?;
         if let Some(cwd) = self.cwd {
             if !cwd.starts_with('/') || cwd.contains('\0') {

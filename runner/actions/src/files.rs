@@ -1,22 +1,22 @@
 //! Tools that are requests about files, as `wasibox-files` has them: their schemas and words come from there.
 
-use crate::client::Call;
-use crate::refusal::{Kind, Refusal};
+use crate::client::ClientCall;
+use crate::refusal::{Refusal, RefusalKind};
 use crate::schema;
 use crate::show::is_picture;
-use crate::tool::{Done, Part};
+use crate::tool::{AnswerPart, ToolResult};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
-use wasibox::files::{Answer, Content, Entry, Found, Matches, Output, Request};
+use wasibox::files::{Answer, FileEntry, FileText, GrepAnswer, GrepOutput, Request, SearchAnswer};
 
 /// Names of a request and of its answer, as they are in JSON.
 #[derive(Clone, Copy)]
-pub struct Names {
+pub struct FileToolNames {
     pub request: &'static str,
     pub answer: &'static str,
 }
 
-impl Names {
+impl FileToolNames {
     /// The schema of the request's fields.
     pub fn input(self) -> Value {
         variant(schema::of::<Request>(), self.request)
@@ -31,17 +31,22 @@ impl Names {
     ///
     /// # Errors
     /// Arguments that are none, and what the files say.
-    pub fn run(self, arguments: Map<String, Value>, call: &Call<'_>) -> Result<Done, Refusal> {
+    pub fn run(
+        self,
+        arguments: Map<String, Value>,
+        call: &ClientCall<'_>,
+    ) -> Result<ToolResult, Refusal> {
         let request = json!({ self.request: arguments });
         let request: Request = serde_json::from_value(request).map_err(Refusal::invalid)?;
         let answer = call.session()?.files(&request)?;
         let (parts, doubled) = shown(&answer, &request);
-        let whole = serde_json::to_value(&answer).map_err(|e| Refusal::new(Kind::Internal, e))?;
+        let whole =
+            serde_json::to_value(&answer).map_err(|e| Refusal::new(RefusalKind::Internal, e))?;
         let inner = match whole {
             Value::Object(o) => o.into_iter().next().map(|(_, inner)| inner),
             _ => None,
         };
-        Ok(Done { answer: inner.unwrap_or_default(), parts, doubled })
+        Ok(ToolResult { answer: inner.unwrap_or_default(), parts, doubled })
     }
 }
 
@@ -57,18 +62,18 @@ fn variant(schema: Value, name: &str) -> Value {
 }
 
 /// An answer as a model reads it, and where it has bytes that are parts, too.
-fn shown(answer: &Answer, request: &Request) -> (Vec<Part>, Vec<&'static str>) {
+fn shown(answer: &Answer, request: &Request) -> (Vec<AnswerPart>, Vec<&'static str>) {
     let text = match answer {
         Answer::Read { path, size, content } => return read(path, *size, content),
         Answer::Data { path, mime, data, next_offset, size } => {
             let data = data.0.clone();
             let part = match is_picture(mime) && next_offset.is_none() {
-                true => Part::Image { mime: mime.clone(), data },
-                false => Part::Blob { path: path.clone(), mime: mime.clone(), data },
+                true => AnswerPart::Image { mime: mime.clone(), data },
+                false => AnswerPart::Blob { path: path.clone(), mime: mime.clone(), data },
             };
             let more = next_offset.map_or(String::new(), |n| format!("; go on at offset {n}"));
             let text = format!("{path}: {size} bytes, {mime}{more}");
-            return (vec![Part::Text(text), part], vec!["/data"]);
+            return (vec![AnswerPart::Text(text), part], vec!["/data"]);
         }
         Answer::Written { path, created, size } => {
             let what = if *created { "created" } else { "written" };
@@ -106,12 +111,12 @@ fn shown(answer: &Answer, request: &Request) -> (Vec<Part>, Vec<&'static str>) {
         Answer::Matches(m) => matches(m, request),
         Answer::Found(f) => found(f),
     };
-    (vec![Part::Text(text)], Vec::new())
+    (vec![AnswerPart::Text(text)], Vec::new())
 }
 
-fn read(path: &str, size: u64, content: &Content) -> (Vec<Part>, Vec<&'static str>) {
+fn read(path: &str, size: u64, content: &FileText) -> (Vec<AnswerPart>, Vec<&'static str>) {
     let text = match content {
-        Content::Text { text, note, next_offset, .. } => {
+        FileText::Text { text, note, next_offset, .. } => {
             let note = note.as_ref().map_or(String::new(), |n| format!("\n[{n}]"));
             let more = match (next_offset, note.is_empty()) {
                 (Some(n), true) => format!("\n[go on at offset {n}]"),
@@ -119,29 +124,29 @@ fn read(path: &str, size: u64, content: &Content) -> (Vec<Part>, Vec<&'static st
             };
             format!("{text}{note}{more}")
         }
-        Content::Data { mime, data } => {
+        FileText::Data { mime, data } => {
             let data = data.0.clone();
             let part = match is_picture(mime) {
-                true => Part::Image { mime: mime.clone(), data },
-                false => Part::Blob { path: path.into(), mime: mime.clone(), data },
+                true => AnswerPart::Image { mime: mime.clone(), data },
+                false => AnswerPart::Blob { path: path.into(), mime: mime.clone(), data },
             };
-            let text = Part::Text(format!("{path}: {size} bytes, {mime}"));
+            let text = AnswerPart::Text(format!("{path}: {size} bytes, {mime}"));
             return (vec![text, part], vec!["/content/data/data"]);
         }
-        Content::Binary { mime, note } => format!("{path}: {size} bytes, {mime}\n{note}"),
-        Content::Directory { entries, next_offset } => {
+        FileText::Binary { mime, note } => format!("{path}: {size} bytes, {mime}\n{note}"),
+        FileText::Directory { entries, next_offset } => {
             format!("{path}\n{}{}", listing(entries), go_on(*next_offset))
         }
     };
-    (vec![Part::Text(text)], Vec::new())
+    (vec![AnswerPart::Text(text)], Vec::new())
 }
 
 fn go_on(next_offset: Option<u64>) -> String {
     next_offset.map_or(String::new(), |n| format!("[go on at offset {n}]\n"))
 }
 
-fn listing(entries: &[Entry]) -> String {
-    use wasibox::files::Kind as File;
+fn listing(entries: &[FileEntry]) -> String {
+    use wasibox::files::FileEntryKind as File;
     let mut out = String::new();
     for e in entries {
         let end = match (e.kind, &e.target) {
@@ -154,17 +159,17 @@ fn listing(entries: &[Entry]) -> String {
     out
 }
 
-fn matches(m: &Matches, request: &Request) -> String {
+fn matches(m: &GrepAnswer, request: &Request) -> String {
     let output = match request {
         Request::Grep(g) => g.output,
-        _ => Output::Content,
+        _ => GrepOutput::Content,
     };
     let mut out = String::new();
     for hit in &m.files {
         let _ = match output {
-            Output::Content => writeln!(out, "{}", hit.path),
-            Output::Files => writeln!(out, "{}", hit.path),
-            Output::Count => writeln!(out, "{}: {}", hit.path, hit.count),
+            GrepOutput::Content => writeln!(out, "{}", hit.path),
+            GrepOutput::Files => writeln!(out, "{}", hit.path),
+            GrepOutput::Count => writeln!(out, "{}: {}", hit.path, hit.count),
         };
         for line in &hit.lines {
             let mark = if line.matches { ':' } else { '-' };
@@ -183,7 +188,7 @@ fn matches(m: &Matches, request: &Request) -> String {
     out + &go_on(m.next_offset)
 }
 
-fn found(f: &Found) -> String {
+fn found(f: &SearchAnswer) -> String {
     let mut out = String::new();
     for place in &f.places {
         let once = if place.unique { "" } else { " (not unique)" };

@@ -1,9 +1,9 @@
 //! `history`, `snapshot`, `undo`, `redo`, `restore`: the session's past.
 
-use crate::client::Call;
+use crate::client::ClientCall;
 use crate::machine::Machine;
-use crate::refusal::{Kind, Refusal};
-use crate::tool::{Action, Done};
+use crate::refusal::{Refusal, RefusalKind};
+use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -24,7 +24,7 @@ const DIFFERENCE: usize = 64 << 10;
 /// Which commits.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct History {
+pub struct HistoryArgs {
     /// Commits to list, the last ones; 20 by default.
     #[serde(default)]
     limit: Option<u32>,
@@ -35,10 +35,10 @@ pub struct History {
 
 /// A session's past.
 #[derive(Serialize, JsonSchema)]
-pub struct Past {
+pub struct HistoryAnswer {
     /// Where the session is.
     commit: u64,
-    commits: Vec<Entry>,
+    commits: Vec<CommitEntry>,
     /// What the commit that was asked for has changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
@@ -49,7 +49,7 @@ pub struct Past {
 
 /// A commit.
 #[derive(Serialize, JsonSchema)]
-pub struct Entry {
+pub struct CommitEntry {
     number: u64,
     /// The commit before it.
     parent: Option<u64>,
@@ -65,10 +65,10 @@ pub struct Entry {
     names: Vec<String>,
 }
 
-impl Action for History {
-    type Answer = Past;
+impl ToolAction for HistoryArgs {
+    type Answer = HistoryAnswer;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<Past>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryAnswer>, Refusal> {
         let session = call.session()?;
         let (all, tags, head) = (session.history()?, session.tags()?, session.head()?.number);
         let limit = self.limit.map_or(LISTED, |n| n as usize).min(MOST_LISTED);
@@ -76,7 +76,7 @@ impl Action for History {
         for commit in all.iter().skip(all.len().saturating_sub(limit)) {
             commits.push(entry(&session, commit, &tags)?);
         }
-        let mut past = Past { commit: head, commits, diff: None, truncated: false };
+        let mut past = HistoryAnswer { commit: head, commits, diff: None, truncated: false };
         if let Some(number) = self.commit {
             let commit = commit_of(&all, number)?;
             let (shown, cut) =
@@ -84,24 +84,28 @@ impl Action for History {
             (past.diff, past.truncated) = (Some(shown), cut);
         }
         let text = in_words(&past);
-        Ok(Done::new(past, text))
+        Ok(ToolResult::new(past, text))
     }
 }
 
 fn commit_of(all: &[Commit], number: u64) -> Result<&Commit, Refusal> {
     let found = all.iter().find(|c| c.number == number);
-    found.ok_or_else(|| Refusal::new(Kind::Missing, format!("there is no commit {number}")))
+    found.ok_or_else(|| Refusal::new(RefusalKind::Missing, format!("there is no commit {number}")))
 }
 
-fn entry(session: &Session, commit: &Commit, tags: &[(String, u64)]) -> Result<Entry, Refusal> {
+fn entry(
+    session: &Session,
+    commit: &Commit,
+    tags: &[(String, u64)],
+) -> Result<CommitEntry, Refusal> {
     let call = &commit.call;
     let command = session.store()?.with_objects(|o| call.command.load(o, 1 << 20));
     // Of a command that is longer than that nothing is shown.
     let command = command.or_else(|e| match e {
-        snapshot::Error::TooLarge(_) => Ok(b"[long]".to_vec()),
-        e => Err(store::Error::from(e)),
+        snapshot::SnapshotError::TooLarge(_) => Ok(b"[long]".to_vec()),
+        e => Err(store::StoreError::from(e)),
     })?;
-    Ok(Entry {
+    Ok(CommitEntry {
         number: commit.number,
         parent: commit.parent,
         command: shortened(&command, COMMAND).0,
@@ -113,13 +117,13 @@ fn entry(session: &Session, commit: &Commit, tags: &[(String, u64)]) -> Result<E
     })
 }
 
-fn in_words(past: &Past) -> String {
+fn in_words(past: &HistoryAnswer) -> String {
     if let Some(diff) = &past.diff {
         let note = if past.truncated { "\n[the diff is cut]" } else { "" };
         let none = if diff.is_empty() { "[no file was changed]" } else { "" };
         return format!("{diff}{none}{note}");
     }
-    let line = |e: &Entry| {
+    let line = |e: &CommitEntry| {
         let mark = if e.number == past.commit { '*' } else { ' ' };
         let status = e.exit_code.map_or(String::new(), |n| format!(" [{n}]"));
         let names: String = e.names.iter().map(|n| format!(" <{n}>")).collect();
@@ -147,7 +151,7 @@ pub fn diff(
     let begun = store.info(&name)?.image;
     let is_ours = begun.is_none_or(|digest| digest == machine.engine().digest());
     let image = is_ours.then(|| machine.image_files()).transpose()?;
-    let mut out = Bounded { bytes: Vec::new(), most };
+    let mut out = DiffBuffer { bytes: Vec::new(), most };
     let done =
         differences(&store, &old, &new, image.as_ref(), &mut |d| text::unified(&d, &mut out));
     let is_cut = match done {
@@ -159,12 +163,12 @@ pub fn diff(
 }
 
 /// Takes so many bytes and no more.
-struct Bounded {
+struct DiffBuffer {
     bytes: Vec<u8>,
     most: usize,
 }
 
-impl Write for Bounded {
+impl Write for DiffBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match bytes.len().min(self.most - self.bytes.len()) {
             0 if !bytes.is_empty() => Err(std::io::ErrorKind::StorageFull.into()),
@@ -182,31 +186,31 @@ impl Write for Bounded {
 
 /// Where the session is now.
 #[derive(Serialize, JsonSchema)]
-pub struct At {
+pub struct HistoryPosition {
     commit: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
 }
 
-impl At {
-    fn of(commit: &Commit, what: &str) -> Done<At> {
-        let at = At { commit: commit.number, name: None };
-        Done::new(at, format!("{what} commit {}", commit.number))
+impl HistoryPosition {
+    fn of(commit: &Commit, what: &str) -> ToolResult<HistoryPosition> {
+        let at = HistoryPosition { commit: commit.number, name: None };
+        ToolResult::new(at, format!("{what} commit {}", commit.number))
     }
 }
 
 /// A name for what is.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Snapshot {
+pub struct SnapshotArgs {
     /// Letters, digits, `.`, `_` and `-`.
     name: String,
 }
 
-impl Action for Snapshot {
-    type Answer = At;
+impl ToolAction for SnapshotArgs {
+    type Answer = HistoryPosition;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<At>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
         if self.name.parse::<u64>().is_ok() {
             return Err(Refusal::invalid("a name is no number"));
         }
@@ -214,7 +218,7 @@ impl Action for Snapshot {
         let commit = session.head()?.number;
         session.tag(&self.name, commit)?;
         let text = format!("commit {commit} is '{}'", self.name);
-        Ok(Done::new(At { commit, name: Some(self.name) }, text))
+        Ok(ToolResult::new(HistoryPosition { commit, name: Some(self.name) }, text))
     }
 }
 
@@ -227,21 +231,21 @@ pub struct Undo {
     steps: Option<u32>,
 }
 
-impl Action for Undo {
-    type Answer = At;
+impl ToolAction for Undo {
+    type Answer = HistoryPosition;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<At>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
         let session = call.session()?;
         let mut commit = session.undo()?;
         for _ in 1..self.steps.unwrap_or(1) {
             match session.undo() {
                 Ok(further) => commit = further,
                 // The beginning.
-                Err(Error::Store(store::Error::Nothing(_))) => break,
+                Err(Error::Store(store::StoreError::Nothing(_))) => break,
                 Err(e) => return Err(e.into()),
             }
         }
-        Ok(At::of(&commit, "back at"))
+        Ok(HistoryPosition::of(&commit, "back at"))
     }
 }
 
@@ -250,11 +254,11 @@ impl Action for Undo {
 #[serde(deny_unknown_fields)]
 pub struct Redo {}
 
-impl Action for Redo {
-    type Answer = At;
+impl ToolAction for Redo {
+    type Answer = HistoryPosition;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<At>, Refusal> {
-        Ok(At::of(&call.session()?.redo()?, "forward at"))
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
+        Ok(HistoryPosition::of(&call.session()?.redo()?, "forward at"))
     }
 }
 
@@ -274,10 +278,10 @@ enum NumberOrName {
     Name(String),
 }
 
-impl Action for Restore {
-    type Answer = At;
+impl ToolAction for Restore {
+    type Answer = HistoryPosition;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<At>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<HistoryPosition>, Refusal> {
         let session = call.session()?;
         let number = match self.commit {
             NumberOrName::Number(number) => number,
@@ -285,11 +289,11 @@ impl Action for Restore {
                 Ok(number) => number,
                 Err(_) => {
                     let found = session.tags()?.into_iter().find(|(tag, _)| *tag == name);
-                    found.ok_or(store::Error::NoTag(name))?.1
+                    found.ok_or(store::StoreError::NoTag(name))?.1
                 }
             },
         };
         let commit = session.restore(number)?;
-        Ok(At::of(&commit, &format!("all is as it was at {number}, by")))
+        Ok(HistoryPosition::of(&commit, &format!("all is as it was at {number}, by")))
     }
 }

@@ -3,9 +3,9 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `machine` | an engine, a policy and a store, shared by all clients; [`Space`]: the sessions that one of them may use |
-//! | `client` | who calls, and which session is its own; [`Call`]: one call, which can be stopped and told of |
-//! | `tool` | what a tool is: name, words, schemas, [`Scope`], [`Hints`]; `Action`: what it does |
+//! | `machine` | an engine, a policy and a store, shared by all clients; [`SessionSpace`]: the sessions that one of them may use |
+//! | `client` | who calls, and which session is its own; [`ClientCall`]: one call, which can be stopped and told of |
+//! | `tool` | what a tool is: name, words, schemas, [`ToolScope`], [`Hints`]; `Action`: what it does |
 //! | `table` | all tools |
 //! | `registry` | those that a door has, with schemas and descriptions as this image has them |
 //! | `exec`, `python`, `packages`, `history`, `values`, `sessions`, `files`, `code`, `calculate` | the tools |
@@ -17,7 +17,7 @@
 //!
 //! # Invariants
 //! - Everything blocks the calling thread; doors with a runtime give a thread to each call.
-//! - A tool acts on sessions of its [`Space`] only: names of others cannot be said.
+//! - A tool acts on sessions of its [`SessionSpace`] only: names of others cannot be said.
 //! - What a tool answers is bounded, whatever guests print or write.
 //!
 //! # Deliberately absent
@@ -43,11 +43,11 @@ mod table;
 mod tool;
 mod values;
 
-pub use calculate::{Calculated, calculate};
-pub use client::{Call, Client, Event, Stop};
+pub use calculate::{CalculateAnswer, calculate};
+pub use client::{CallEvent, CallStop, Client, ClientCall};
 pub use history::diff;
-pub use machine::{Machine, MachineOptions, SessionInfo, Space};
-pub use refusal::{Kind, Refusal};
-pub use registry::{Listed, Registry, UnknownTool};
+pub use machine::{Machine, MachineOptions, SessionInfo, SessionSpace};
+pub use refusal::{Refusal, RefusalKind};
+pub use registry::{ListedTool, Registry, UnknownTool};
 pub use table::TOOLS;
-pub use tool::{Done, Hints, Part, Scope, Tool};
+pub use tool::{AnswerPart, Hints, ToolEntry, ToolResult, ToolScope};

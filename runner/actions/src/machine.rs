@@ -1,8 +1,8 @@
 //! What all clients share, and what each of them may see of it.
 
 use crate::calculate::Calculators;
-use crate::code::modules::Modules;
-use crate::refusal::{Kind, Refusal};
+use crate::code::modules::ModuleLists;
+use crate::refusal::{Refusal, RefusalKind};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wasibox::diff::ImageFiles;
 use wasibox::policy::ToolSettings;
-use wasibox::store::{Limits, Store};
+use wasibox::store::{SnapshotLimits, Store};
 use wasibox::{Engine, Error, MountSpec, Policy, Session, Sessions};
 
 /// How a [`Machine`] is made.
@@ -27,20 +27,20 @@ pub struct MachineOptions<'a> {
 
 /// An engine, what its sessions may have, and where they are kept. Clones are the same machine.
 #[derive(Clone)]
-pub struct Machine(Arc<Inner>);
+pub struct Machine(Arc<MachineInner>);
 
-struct Inner {
+struct MachineInner {
     sessions: Sessions,
     policy: Policy,
     timeout: Duration,
     tools: ToolSettings,
-    modules: Modules,
+    modules: ModuleLists,
     is_durable: bool,
-    open: Mutex<HashMap<String, Opened>>,
+    open: Mutex<HashMap<String, OpenSession>>,
     calculators: Calculators,
 }
 
-struct Opened {
+struct OpenSession {
     session: Arc<Session>,
     used: Instant,
 }
@@ -67,12 +67,12 @@ impl Machine {
             Some(path) => Store::open(path)?,
             None => Store::in_memory()?,
         };
-        Ok(Machine(Arc::new(Inner {
+        Ok(Machine(Arc::new(MachineInner {
             sessions: engine.sessions(store),
             policy: options.policy,
             timeout: options.timeout,
             tools: options.tools,
-            modules: Modules::default(),
+            modules: ModuleLists::default(),
             is_durable: options.store.is_some(),
             open: Mutex::default(),
             calculators: Calculators::default(),
@@ -95,7 +95,7 @@ impl Machine {
     }
 
     /// What programs of `execute_code` may import.
-    pub(crate) fn modules(&self) -> &Modules {
+    pub(crate) fn modules(&self) -> &ModuleLists {
         &self.0.modules
     }
 
@@ -105,8 +105,8 @@ impl Machine {
     }
 
     /// All sessions of the machine.
-    pub fn space(&self) -> Space {
-        Space {
+    pub fn space(&self) -> SessionSpace {
+        SessionSpace {
             machine: self.clone(),
             prefix: String::new(),
             most: usize::MAX,
@@ -118,7 +118,7 @@ impl Machine {
     ///
     /// # Errors
     /// If the name cannot be one.
-    pub fn space_of(&self, owner: &str, most: usize) -> Result<Space, Refusal> {
+    pub fn space_of(&self, owner: &str, most: usize) -> Result<SessionSpace, Refusal> {
         let fine = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
         if !(1..=32).contains(&owner.len()) || !owner.bytes().all(fine) {
             return Err(Refusal::invalid(
@@ -127,7 +127,7 @@ impl Machine {
         }
         // Owners have no dot: no owner's prefix begins another's.
         let prefix = format!("{owner}.");
-        Ok(Space { machine: self.clone(), prefix, most, mounts: Arc::default() })
+        Ok(SessionSpace { machine: self.clone(), prefix, most, mounts: Arc::default() })
     }
 
     /// Lets go of sessions that nobody has used for so long, so that other processes can have them.
@@ -162,14 +162,14 @@ impl Machine {
         ImageFiles::new(self.engine().image().clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Opened>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, OpenSession>> {
         self.0.open.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
 /// The sessions that a client may use: all of a machine's, or those of one owner. Names here are as the client knows them.
 #[derive(Clone)]
-pub struct Space {
+pub struct SessionSpace {
     machine: Machine,
     prefix: String,
     most: usize,
@@ -177,7 +177,7 @@ pub struct Space {
     mounts: Arc<Mutex<Vec<MountSpec>>>,
 }
 
-impl Space {
+impl SessionSpace {
     /// The machine.
     pub fn machine(&self) -> &Machine {
         &self.machine
@@ -230,7 +230,7 @@ impl Space {
         let full = self.full(name);
         let made = self.machine.0.sessions.create(&full, self.policy());
         let session = Arc::new(made.map_err(|e| self.named(name, e.into()))?);
-        open.insert(full, Opened { session: session.clone(), used: Instant::now() });
+        open.insert(full, OpenSession { session: session.clone(), used: Instant::now() });
         Ok(session)
     }
 
@@ -240,9 +240,9 @@ impl Space {
     /// As [`Space::open`] and [`Space::make`].
     pub fn open_or_make(&self, name: &str) -> Result<Arc<Session>, Refusal> {
         match self.open(name) {
-            Err(e) if e.kind == Kind::Missing => match self.make(name) {
+            Err(e) if e.kind == RefusalKind::Missing => match self.make(name) {
                 // Somebody else was quicker.
-                Err(e) if e.kind == Kind::Conflict => self.open(name),
+                Err(e) if e.kind == RefusalKind::Conflict => self.open(name),
                 made => made,
             },
             found => found,
@@ -261,7 +261,7 @@ impl Space {
             return Ok(found.session.clone());
         }
         let session = Arc::new(open(&full, self.policy())?);
-        all.insert(full, Opened { session: session.clone(), used: Instant::now() });
+        all.insert(full, OpenSession { session: session.clone(), used: Instant::now() });
         Ok(session)
     }
 
@@ -288,7 +288,7 @@ impl Space {
         let full = self.full(name);
         let mut open = self.machine.lock();
         if open.get(&full).is_some_and(|o| Arc::strong_count(&o.session) > 1) {
-            return Err(Refusal::new(Kind::Busy, format!("session '{name}' is in use")));
+            return Err(Refusal::new(RefusalKind::Busy, format!("session '{name}' is in use")));
         }
         open.remove(&full);
         self.store().remove(&full).map_err(|e| self.named(name, e.into()))
@@ -311,7 +311,10 @@ impl Space {
     /// If it is none, or the name is taken.
     pub fn import(&self, name: &str, from: impl Read) -> Result<(), Refusal> {
         self.room()?;
-        let limits = Limits { bytes: self.machine.0.policy.limits.disk.bytes, ..Limits::default() };
+        let limits = SnapshotLimits {
+            bytes: self.machine.0.policy.limits.disk.bytes,
+            ..SnapshotLimits::default()
+        };
         let taken = self.store().import(&self.full(name), from, &limits);
         taken.map_err(|e| self.named(name, e.into()))
     }
@@ -325,7 +328,7 @@ impl Space {
             true => Ok(()),
             false => {
                 let text = format!("there are {} sessions already; remove one", self.most);
-                Err(Refusal::new(Kind::Limit, text))
+                Err(Refusal::new(RefusalKind::Limit, text))
             }
         }
     }

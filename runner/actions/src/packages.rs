@@ -1,9 +1,9 @@
 //! `install_packages`: the image's pip, within the session and what its policy allows.
 
-use crate::client::Call;
+use crate::client::ClientCall;
 use crate::refusal::Refusal;
-use crate::show::{self, How, Ran};
-use crate::tool::{Action, Done};
+use crate::show::{self, CallSettings, CommandAnswer};
+use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use wasibox::Exec;
@@ -25,14 +25,14 @@ pub struct InstallPackages {
     timeout: Option<f64>,
 }
 
-impl Action for InstallPackages {
-    type Answer = Ran;
+impl ToolAction for InstallPackages {
+    type Answer = CommandAnswer;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<Ran>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
         let argv = self.command()?;
         let session = call.session()?;
         let mut exec = Exec::new(argv);
-        How { timeout: self.timeout, stdin: None, env: None }.apply(call, &mut exec)?;
+        CallSettings { timeout: self.timeout, stdin: None, env: None }.apply(call, &mut exec)?;
         // Hundreds of a package's own files tell nobody anything.
         exec.list_files = false;
         let outcome = call.exec(&session, exec)?;

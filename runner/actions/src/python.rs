@@ -1,9 +1,9 @@
 //! `execute_python`, `execute_javascript` and `reset`: cells of the session's interpreters, which stay.
 
-use crate::client::Call;
+use crate::client::ClientCall;
 use crate::refusal::Refusal;
-use crate::show::{self, How, Ran};
-use crate::tool::{Action, Done};
+use crate::show::{self, CallSettings, CommandAnswer};
+use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wasibox::Exec;
@@ -11,16 +11,16 @@ use wasibox::Exec;
 /// A cell of Python.
 #[derive(Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct ExecutePython(Cell);
+pub struct ExecutePython(PythonArgs);
 
 /// A cell of JavaScript.
 #[derive(Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct ExecuteJavascript(Cell);
+pub struct ExecuteJavascript(PythonArgs);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Cell {
+struct PythonArgs {
     code: String,
     /// Seconds.
     #[serde(default)]
@@ -33,28 +33,32 @@ struct Cell {
     max_output: Option<u64>,
 }
 
-impl Action for ExecutePython {
-    type Answer = Ran;
+impl ToolAction for ExecutePython {
+    type Answer = CommandAnswer;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<Ran>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
         self.0.run(call, Exec::python)
     }
 }
 
-impl Action for ExecuteJavascript {
-    type Answer = Ran;
+impl ToolAction for ExecuteJavascript {
+    type Answer = CommandAnswer;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<Ran>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<CommandAnswer>, Refusal> {
         self.0.run(call, Exec::javascript)
     }
 }
 
-impl Cell {
-    fn run(self, call: &Call<'_>, make: fn(String) -> Exec) -> Result<Done<Ran>, Refusal> {
+impl PythonArgs {
+    fn run(
+        self,
+        call: &ClientCall<'_>,
+        make: fn(String) -> Exec,
+    ) -> Result<ToolResult<CommandAnswer>, Refusal> {
         let session = call.session()?;
         let mut exec = make(self.code);
         let (timeout, max_output) = (self.timeout, self.max_output);
-        let how = How { timeout, stdin: self.stdin.as_deref(), env: None };
+        let how = CallSettings { timeout, stdin: self.stdin.as_deref(), env: None };
         how.apply(call, &mut exec)?;
         let outcome = call.exec(&session, exec)?;
         Ok(show::ran(&session, outcome, max_output))
@@ -73,13 +77,13 @@ pub struct WasReset {
     commit: u64,
 }
 
-impl Action for Reset {
+impl ToolAction for Reset {
     type Answer = WasReset;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<WasReset>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<WasReset>, Refusal> {
         let session = call.session()?;
         session.reset()?;
         let commit = session.head()?.number;
-        Ok(Done::new(WasReset { commit }, "the next cell begins a new interpreter"))
+        Ok(ToolResult::new(WasReset { commit }, "the next cell begins a new interpreter"))
     }
 }

@@ -6,7 +6,7 @@ use wasibox::store;
 
 /// What kind of reason it is: doors have a status or a code for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RefusalKind {
     /// The request makes no sense.
     Invalid,
     /// It speaks of something that is not there.
@@ -29,19 +29,19 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct Refusal {
-    pub kind: Kind,
+    pub kind: RefusalKind,
     pub text: String,
 }
 
 impl Refusal {
     /// A refusal of that kind, with the text that the caller is shown.
-    pub fn new(kind: Kind, text: impl std::fmt::Display) -> Refusal {
+    pub fn new(kind: RefusalKind, text: impl std::fmt::Display) -> Refusal {
         Refusal { kind, text: text.to_string() }
     }
 
     /// A request that makes no sense.
     pub fn invalid(text: impl std::fmt::Display) -> Refusal {
-        Refusal::new(Kind::Invalid, text)
+        Refusal::new(RefusalKind::Invalid, text)
     }
 }
 
@@ -52,13 +52,13 @@ impl From<Error> for Refusal {
             Error::Files(e) => e.into(),
             e => {
                 let kind = match &e {
-                    Error::Cancelled => Kind::Cancelled,
-                    Error::Busy => Kind::Busy,
-                    Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) => Kind::Conflict,
-                    Error::Sandbox(wasibox::SandboxError::NotFound(_)) => Kind::Missing,
+                    Error::Cancelled => RefusalKind::Cancelled,
+                    Error::Busy => RefusalKind::Busy,
+                    Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) => RefusalKind::Conflict,
+                    Error::Sandbox(wasibox::SandboxError::NotFound(_)) => RefusalKind::Missing,
                     // The session has removed the directory that it was in.
-                    Error::Sandbox(wasibox::SandboxError::Cwd { .. }) => Kind::Conflict,
-                    _ => Kind::Internal,
+                    Error::Sandbox(wasibox::SandboxError::Cwd { .. }) => RefusalKind::Conflict,
+                    _ => RefusalKind::Internal,
                 };
                 Refusal::new(kind, e)
             }
@@ -66,19 +66,19 @@ impl From<Error> for Refusal {
     }
 }
 
-impl From<store::Error> for Refusal {
-    fn from(e: store::Error) -> Refusal {
-        use store::Error as E;
+impl From<store::StoreError> for Refusal {
+    fn from(e: store::StoreError) -> Refusal {
+        use store::StoreError as E;
         let kind = match &e {
-            E::NoSession(_) | E::NoCommit { .. } | E::NoTag(_) => Kind::Missing,
-            E::Exists(_) | E::Nothing(_) => Kind::Conflict,
-            E::Name | E::TooLong | E::Snapshot(_) => Kind::Invalid,
-            E::Busy { .. } => Kind::Busy,
+            E::NoSession(_) | E::NoCommit { .. } | E::NoTag(_) => RefusalKind::Missing,
+            E::Exists(_) | E::Nothing(_) => RefusalKind::Conflict,
+            E::Name | E::TooLong | E::Snapshot(_) => RefusalKind::Invalid,
+            E::Busy { .. } => RefusalKind::Busy,
             // Where the store lies is not for clients.
             E::Open { .. } | E::Io(_) | E::Database(_) => {
-                return Refusal::new(Kind::Internal, "the store of sessions failed");
+                return Refusal::new(RefusalKind::Internal, "the store of sessions failed");
             }
-            E::NotAStore | E::Version(_) | E::Damaged(_) => Kind::Internal,
+            E::NotAStore | E::Version(_) | E::Damaged(_) => RefusalKind::Internal,
         };
         Refusal::new(kind, e)
     }
@@ -87,13 +87,13 @@ impl From<store::Error> for Refusal {
 impl From<FilesError> for Refusal {
     fn from(e: FilesError) -> Refusal {
         let kind = match &e {
-            FilesError::NotFound { .. } => Kind::Missing,
-            FilesError::Exists { .. } | FilesError::Changed { .. } => Kind::Conflict,
-            FilesError::TooLarge { .. } | FilesError::Time { .. } => Kind::Limit,
-            FilesError::System { code, .. } if code == "ENOENT" => Kind::Missing,
-            FilesError::System { code, .. } if code == "ENOSPC" => Kind::Limit,
-            FilesError::System { code, .. } if code == "EIO" => Kind::Internal,
-            _ => Kind::Invalid,
+            FilesError::NotFound { .. } => RefusalKind::Missing,
+            FilesError::Exists { .. } | FilesError::Changed { .. } => RefusalKind::Conflict,
+            FilesError::TooLarge { .. } | FilesError::Time { .. } => RefusalKind::Limit,
+            FilesError::System { code, .. } if code == "ENOENT" => RefusalKind::Missing,
+            FilesError::System { code, .. } if code == "ENOSPC" => RefusalKind::Limit,
+            FilesError::System { code, .. } if code == "EIO" => RefusalKind::Internal,
+            _ => RefusalKind::Invalid,
         };
         Refusal::new(kind, e)
     }

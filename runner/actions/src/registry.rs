@@ -2,7 +2,7 @@
 
 use crate::machine::Machine;
 use crate::table::TOOLS;
-use crate::tool::{Scope, Tool};
+use crate::tool::{ToolEntry, ToolScope};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use wasibox::Policy;
 pub struct UnknownTool(pub String);
 
 /// A tool with its schemas.
-pub struct Listed {
-    pub tool: &'static Tool,
+pub struct ListedTool {
+    pub tool: &'static ToolEntry,
     pub input: Arc<Map<String, Value>>,
     pub output: Arc<Map<String, Value>>,
 }
 
 /// The tools of a door, by name, and what they are for.
 pub struct Registry {
-    tools: Vec<Listed>,
+    tools: Vec<ListedTool>,
     summary: String,
     description: String,
 }
@@ -39,13 +39,13 @@ impl Registry {
                 return Err(UnknownTool(name.clone()));
             }
         }
-        let is_wanted = |t: &&Tool| {
-            (!settings.read_only || t.scope == Scope::Read)
+        let is_wanted = |t: &&ToolEntry| {
+            (!settings.read_only || t.scope == ToolScope::Read)
                 && !settings.off.iter().any(|name| name == t.name)
                 && settings.only.as_ref().is_none_or(|only| only.iter().any(|name| name == t.name))
                 && (t.is_there)(machine)
         };
-        let listed = |tool: &'static Tool| Listed {
+        let listed = |tool: &'static ToolEntry| ListedTool {
             tool,
             input: Arc::new(tool.input()),
             output: Arc::new(tool.output()),
@@ -56,12 +56,12 @@ impl Registry {
     }
 
     /// All of them.
-    pub fn tools(&self) -> &[Listed] {
+    pub fn tools(&self) -> &[ListedTool] {
         &self.tools
     }
 
     /// The one of that name.
-    pub fn get(&self, name: &str) -> Option<&Listed> {
+    pub fn get(&self, name: &str) -> Option<&ListedTool> {
         self.tools.binary_search_by(|t| t.tool.name.cmp(name)).ok().map(|at| &self.tools[at])
     }
 

@@ -34,7 +34,7 @@ pub fn output(schema: Value) -> Map<String, Value> {
 
 fn shortened(schema: Value, is_input: bool) -> Map<String, Value> {
     let definitions = schema.get("$defs").cloned().unwrap_or_default();
-    let mut shorter = Shorter { definitions, is_input }.pass(schema, 0);
+    let mut shorter = SchemaShortener { definitions, is_input }.pass(schema, 0);
     if let Value::Object(object) = &mut shorter {
         object.remove("description");
         object.entry("type").or_insert_with(|| json!("object"));
@@ -48,12 +48,12 @@ fn shortened(schema: Value, is_input: bool) -> Map<String, Value> {
     }
 }
 
-struct Shorter {
+struct SchemaShortener {
     definitions: Value,
     is_input: bool,
 }
 
-impl Shorter {
+impl SchemaShortener {
     fn pass(&self, schema: Value, depth: usize) -> Value {
         let Value::Object(mut object) = schema else { return schema };
         if depth > DEPTH {

@@ -1,16 +1,16 @@
 //! `fork` and `use_session`: other sessions of the client's.
 
-use crate::client::Call;
+use crate::client::ClientCall;
 use crate::machine::SessionInfo;
 use crate::refusal::Refusal;
-use crate::tool::{Action, Done};
+use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A second session.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Fork {
+pub struct ForkArgs {
     /// Its name.
     name: String,
     /// The commit to begin at; by default what the session is now.
@@ -20,21 +20,21 @@ pub struct Fork {
 
 /// That it is there.
 #[derive(Serialize, JsonSchema)]
-pub struct Forked {
+pub struct ForkAnswer {
     /// The new session; `use_session` goes there.
     session: String,
 }
 
-impl Action for Fork {
-    type Answer = Forked;
+impl ToolAction for ForkArgs {
+    type Answer = ForkAnswer;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<Forked>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<ForkAnswer>, Refusal> {
         // It is there from now on.
         let _session = call.session()?;
         let client = call.client;
         client.space().fork(&client.name(), self.commit, &self.name)?;
         let text = format!("'{}' is what '{}' is", self.name, client.name());
-        Ok(Done::new(Forked { session: self.name }, text))
+        Ok(ToolResult::new(ForkAnswer { session: self.name }, text))
     }
 }
 
@@ -52,23 +52,23 @@ pub struct UseSession {
 
 /// Which sessions there are.
 #[derive(Serialize, JsonSchema)]
-pub struct All {
+pub struct SessionsAnswer {
     /// The one that calls are for.
     session: String,
     sessions: Vec<SessionInfo>,
 }
 
-impl Action for UseSession {
-    type Answer = All;
+impl ToolAction for UseSession {
+    type Answer = SessionsAnswer;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<All>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<SessionsAnswer>, Refusal> {
         let client = call.client;
         if let Some(name) = &self.name {
             client.use_session(name, self.create)?;
         }
-        let all = All { session: client.name(), sessions: client.space().list()? };
+        let all = SessionsAnswer { session: client.name(), sessions: client.space().list()? };
         let names: Vec<&str> = all.sessions.iter().map(|s| s.name.as_str()).collect();
         let text = format!("this is '{}'; there are: {}", all.session, names.join(" "));
-        Ok(Done::new(all, text))
+        Ok(ToolResult::new(all, text))
     }
 }

@@ -1,8 +1,8 @@
 //! Results for models: what a command has printed, the pictures that it has made, links to its files.
 
-use crate::client::Call;
+use crate::client::ClientCall;
 use crate::refusal::Refusal;
-use crate::tool::{Done, Part};
+use crate::tool::{AnswerPart, ToolResult};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -24,13 +24,13 @@ pub const OUTPUT_FOLDER: &str = "/output/";
 
 /// What became of a command.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Ran {
+pub struct CommandAnswer {
     pub stdout: String,
     pub stderr: String,
     /// 124: time limit, 130: cancelled, 137: killed.
     pub exit_code: u8,
     /// Files that were created, modified or deleted.
-    pub files: Vec<Changed>,
+    pub files: Vec<ChangedFileInfo>,
     pub execution_time_ms: f64,
     /// Output, a value or the list of files is not whole.
     pub truncated: bool,
@@ -59,7 +59,7 @@ pub struct Ran {
 
 /// A file that was changed.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Changed {
+pub struct ChangedFileInfo {
     pub path: String,
     /// created, modified or deleted.
     pub change: &'static str,
@@ -68,31 +68,31 @@ pub struct Changed {
     pub mime_type: Option<String>,
 }
 
-impl From<&FileChange> for Changed {
-    fn from(f: &FileChange) -> Changed {
+impl From<&FileChange> for ChangedFileInfo {
+    fn from(f: &FileChange) -> ChangedFileInfo {
         let change = match f.change {
             FileChangeKind::Created => "created",
             FileChangeKind::Modified => "modified",
             FileChangeKind::Deleted => "deleted",
         };
         let (path, mime_type) = (f.path.clone(), f.mime_type.clone());
-        Changed { path, change, size: f.size, mime_type }
+        ChangedFileInfo { path, change, size: f.size, mime_type }
     }
 }
 
 /// How a call is made, in the words of several tools.
-pub struct How<'a> {
+pub struct CallSettings<'a> {
     pub timeout: Option<f64>,
     pub stdin: Option<&'a str>,
     pub env: Option<&'a BTreeMap<String, String>>,
 }
 
-impl How<'_> {
+impl CallSettings<'_> {
     /// Completes a command.
     ///
     /// # Errors
     /// A time or a variable that is none.
-    pub fn apply(&self, call: &Call<'_>, exec: &mut Exec) -> Result<(), Refusal> {
+    pub fn apply(&self, call: &ClientCall<'_>, exec: &mut Exec) -> Result<(), Refusal> {
         exec.timeout = Some(call.client.space().machine().timeout(self.timeout)?);
         if let Some(stdin) = self.stdin {
             exec.input = wasibox::Input::Bytes(stdin.as_bytes().to_vec());
@@ -109,7 +109,11 @@ impl How<'_> {
 }
 
 /// An outcome for programs and for models.
-pub fn ran(session: &Session, outcome: Outcome, max_output: Option<u64>) -> Done<Ran> {
+pub fn ran(
+    session: &Session,
+    outcome: Outcome,
+    max_output: Option<u64>,
+) -> ToolResult<CommandAnswer> {
     let most = max_output.unwrap_or(OUTPUT).min(MOST_OUTPUT);
     let (stdout, cut) = shortened(&outcome.stdout, most);
     let (stderr, cut_too) = shortened(&outcome.stderr, most);
@@ -117,11 +121,11 @@ pub fn ran(session: &Session, outcome: Outcome, max_output: Option<u64>) -> Done
     let value = CellValue { text, json, bytes }.bounded(most);
     let truncated =
         outcome.truncated || outcome.files_truncated || cut || cut_too || value.bytes.is_some();
-    let ran = Ran {
+    let ran = CommandAnswer {
         stdout,
         stderr,
         exit_code: outcome.exit_code,
-        files: outcome.files.iter().take(LISTED).map(Changed::from).collect(),
+        files: outcome.files.iter().take(LISTED).map(ChangedFileInfo::from).collect(),
         execution_time_ms: (outcome.duration_ms * 1000.0).round() / 1000.0,
         truncated: truncated || outcome.files.len() > LISTED,
         limit_hit: outcome.limit_hit.map(|l| l.name().to_owned()),
@@ -132,13 +136,13 @@ pub fn ran(session: &Session, outcome: Outcome, max_output: Option<u64>) -> Done
         put_back: outcome.put_back,
         commit: outcome.commit,
     };
-    let mut parts = vec![Part::Text(in_words(&ran))];
+    let mut parts = vec![AnswerPart::Text(in_words(&ran))];
     parts.extend(pictures(session, &outcome.files));
     parts.extend(links(&outcome.files));
-    Done { answer: ran, parts, doubled: Vec::new() }
+    ToolResult { answer: ran, parts, doubled: Vec::new() }
 }
 
-fn in_words(ran: &Ran) -> String {
+fn in_words(ran: &CommandAnswer) -> String {
     let mut text = ran.stdout.clone();
     let mut add = |line: &str| {
         if !text.is_empty() && !text.ends_with('\n') {
@@ -185,7 +189,7 @@ pub fn is_picture(mime: &str) -> bool {
 }
 
 /// The pictures that a command has made.
-fn pictures(session: &Session, files: &[FileChange]) -> Vec<Part> {
+fn pictures(session: &Session, files: &[FileChange]) -> Vec<AnswerPart> {
     let is_wanted = |f: &&FileChange| {
         let is_there = f.change != FileChangeKind::Deleted;
         is_there && f.size <= PICTURE && f.mime_type.as_deref().is_some_and(is_picture)
@@ -194,7 +198,7 @@ fn pictures(session: &Session, files: &[FileChange]) -> Vec<Part> {
         let request = Request::Download { path: f.path.clone(), offset: 0, limit: Some(PICTURE) };
         match session.files(&request) {
             Ok(Answer::Data { mime, data, next_offset: None, .. }) if is_picture(&mime) => {
-                Some(Part::Image { mime, data: data.0 })
+                Some(AnswerPart::Image { mime, data: data.0 })
             }
             // Gone or grown meanwhile: its name is in the list.
             _ => None,
@@ -204,10 +208,10 @@ fn pictures(session: &Session, files: &[FileChange]) -> Vec<Part> {
 }
 
 /// Links to what lies in the folder for results.
-fn links(files: &[FileChange]) -> Vec<Part> {
+fn links(files: &[FileChange]) -> Vec<AnswerPart> {
     let is_wanted =
         |f: &&FileChange| f.change != FileChangeKind::Deleted && f.path.starts_with(OUTPUT_FOLDER);
-    let link = |f: &FileChange| Part::Link {
+    let link = |f: &FileChange| AnswerPart::Link {
         path: f.path.clone(),
         mime: f.mime_type.clone(),
         size: f.size,

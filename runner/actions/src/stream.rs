@@ -1,9 +1,9 @@
 //! A call whose output is told while it runs, and kept besides.
 
-use crate::client::{Event, Stop};
+use crate::client::{CallEvent, CallStop};
 use std::fs::File;
 use std::io::{PipeReader, Read};
-use wasibox::{Error, Exec, Inherited, Outcome, Output, Session};
+use wasibox::{Error, Exec, InheritedStreams, Outcome, Output, Session};
 
 /// Bytes that are told at once.
 const PIECE: usize = 16 << 10;
@@ -15,9 +15,9 @@ const PIECE: usize = 16 << 10;
 pub fn exec(
     session: &Session,
     mut exec: Exec,
-    stop: &Stop,
+    stop: &CallStop,
     limit: u64,
-    emit: &(dyn Fn(Event<'_>) + Sync),
+    emit: &(dyn Fn(CallEvent<'_>) + Sync),
 ) -> Result<Outcome, Error> {
     exec.output = Output::Inherit;
     let nothing = File::open("/dev/null")?;
@@ -25,11 +25,11 @@ pub fn exec(
     let (err, to_err) = std::io::pipe()?;
     std::thread::scope(|scope| {
         let read = |from, is_error| {
-            move || pass(from, limit, &|bytes| emit(Event::Output { is_error, bytes }))
+            move || pass(from, limit, &|bytes| emit(CallEvent::Output { is_error, bytes }))
         };
         let out = scope.spawn(read(out, false));
         let err = scope.spawn(read(err, true));
-        let streams = Inherited { stdin: &nothing, stdout: &to_out, stderr: &to_err };
+        let streams = InheritedStreams { stdin: &nothing, stdout: &to_out, stderr: &to_err };
         let result = stop.exec(session, exec, Some(&streams));
         // The readers end with the last of these.
         drop((to_out, to_err));

@@ -3,104 +3,104 @@
 use crate::calculate::{self, Calculate};
 use crate::code::ExecuteCode;
 use crate::exec::SandboxExec;
-use crate::files::Names;
-use crate::history::{History, Redo, Restore, Snapshot, Undo};
+use crate::files::FileToolNames;
+use crate::history::{HistoryArgs, Redo, Restore, SnapshotArgs, Undo};
 use crate::machine::Machine;
 use crate::packages::InstallPackages;
 use crate::python::{ExecuteJavascript, ExecutePython, Reset};
-use crate::sessions::{Fork, UseSession};
-use crate::tool::{Hints, How, Scope, Tool};
+use crate::sessions::{ForkArgs, UseSession};
+use crate::tool::{Hints, ToolEntry, ToolRunner, ToolScope};
 use crate::values::{KvGet, KvSet};
 
 /// All tools, by name.
 #[rustfmt::skip]
-pub const TOOLS: &[Tool] = &[
+pub const TOOLS: &[ToolEntry] = &[
     files("apply_patch", "Apply a patch", "Apply a unified diff of any number of files; all of it or nothing.",
-        Scope::Write, Hints::CHANGES, "apply_patch", "patched"),
-    Tool { is_there: calculate::is_there, ..Tool::of::<Calculate>("calculate", "Calculate",
+        ToolScope::Write, Hints::CHANGES, "apply_patch", "patched"),
+    ToolEntry { is_there: calculate::is_there, ..ToolEntry::of::<Calculate>("calculate", "Calculate",
         "Work out an expression, exactly: arithmetic, units (`5 km in miles`), algebra, derivatives, integrals, limits, equations (`solve x^2 = 4`), sums, matrices, statistics, number theory. It has no variables from call to call.",
-        Scope::Read, Hints::LOOKS) },
+        ToolScope::Read, Hints::LOOKS) },
     files("delete_file", "Delete", "Delete a file, or a directory with recursive.",
-        Scope::Write, Hints::SETS, "delete", "deleted"),
+        ToolScope::Write, Hints::SETS, "delete", "deleted"),
     files("download", "Download", "Get a file's bytes, whatever they are; at most 16 MiB at once.",
-        Scope::Read, Hints::LOOKS, "download", "data"),
+        ToolScope::Read, Hints::LOOKS, "download", "data"),
     files("edit_file", "Edit", "Replace exact text in a file. Each `old` must be there once, unless replace_all; all edits or none.",
-        Scope::Write, Hints::CHANGES, "edit", "edited"),
-    needs("python3", Tool::of::<ExecuteCode>("execute_code", "Execute code",
+        ToolScope::Write, Hints::CHANGES, "edit", "edited"),
+    needs("python3", ToolEntry::of::<ExecuteCode>("execute_code", "Execute code",
         "Run a program in a fresh machine of its own: nothing of the session is there, nothing stays. Gives the value of the last expression.",
-        Scope::Run, Hints { open_world: false, ..Hints::ADDS })),
-    Tool { is_there: has_node, ..Tool::of::<ExecuteJavascript>("execute_javascript", "Run a JavaScript cell",
+        ToolScope::Run, Hints { open_world: false, ..Hints::ADDS })),
+    ToolEntry { is_there: has_node, ..ToolEntry::of::<ExecuteJavascript>("execute_javascript", "Run a JavaScript cell",
         "Run code in the session's JavaScript interpreter (Node's library). Variables, functions and modules stay from call to call; await and import work at the top. Gives what is printed and the value of the last expression.",
-        Scope::Run, Hints::RUNS) },
-    needs("python3", Tool::of::<ExecutePython>("execute_python", "Run a Python cell",
+        ToolScope::Run, Hints::RUNS) },
+    needs("python3", ToolEntry::of::<ExecutePython>("execute_python", "Run a Python cell",
         "Run code in the session's Python interpreter. Variables, imports and figures stay from call to call. Gives what is printed and the value of the last expression; plt.show() and files in /output/ are given back.",
-        Scope::Run, Hints::RUNS)),
-    Tool::of::<Fork>("fork", "Fork", "Make a second session that is what this one is (files, shell, interpreter), to try something.",
-        Scope::Manage, Hints::ADDS),
+        ToolScope::Run, Hints::RUNS)),
+    ToolEntry::of::<ForkArgs>("fork", "Fork", "Make a second session that is what this one is (files, shell, interpreter), to try something.",
+        ToolScope::Manage, Hints::ADDS),
     files("glob", "Find files", "Find files by a pattern of their paths.",
-        Scope::Read, Hints::LOOKS, "glob", "paths"),
+        ToolScope::Read, Hints::LOOKS, "glob", "paths"),
     files("grep", "Find lines", "Find lines in files by a regular expression.",
-        Scope::Read, Hints::LOOKS, "grep", "matches"),
-    Tool::of::<History>("history", "History", "List what was done in the session, each call with its commit; with commit, show what it changed.",
-        Scope::Read, Hints::LOOKS),
-    needs("python3", Tool::of::<InstallPackages>("install_packages", "Install packages",
+        ToolScope::Read, Hints::LOOKS, "grep", "matches"),
+    ToolEntry::of::<HistoryArgs>("history", "History", "List what was done in the session, each call with its commit; with commit, show what it changed.",
+        ToolScope::Read, Hints::LOOKS),
+    needs("python3", ToolEntry::of::<InstallPackages>("install_packages", "Install packages",
         "Install Python packages with pip, from an index if the sandbox may reach one, else from wheels in the sandbox.",
-        Scope::Run, Hints { destructive: false, idempotent: true, ..Hints::RUNS })),
-    Tool::of::<KvGet>("kv_get", "Get a value", "Get a value that was kept with kv_set, or list the keys. Undo does not touch them.",
-        Scope::Read, Hints::LOOKS),
-    Tool::of::<KvSet>("kv_set", "Set a value", "Keep a text under a key, or remove it.",
-        Scope::Write, Hints::SETS),
+        ToolScope::Run, Hints { destructive: false, idempotent: true, ..Hints::RUNS })),
+    ToolEntry::of::<KvGet>("kv_get", "Get a value", "Get a value that was kept with kv_set, or list the keys. Undo does not touch them.",
+        ToolScope::Read, Hints::LOOKS),
+    ToolEntry::of::<KvSet>("kv_set", "Set a value", "Keep a text under a key, or remove it.",
+        ToolScope::Write, Hints::SETS),
     files("list_files", "List a directory", "List a directory's files.",
-        Scope::Read, Hints::LOOKS, "ls", "entries"),
+        ToolScope::Read, Hints::LOOKS, "ls", "entries"),
     files("make_directory", "Make a directory", "Make a directory and those above it.",
-        Scope::Write, Hints { idempotent: true, ..Hints::ADDS }, "make_dir", "made"),
+        ToolScope::Write, Hints { idempotent: true, ..Hints::ADDS }, "make_dir", "made"),
     files("move_file", "Move", "Rename or move a file or directory.",
-        Scope::Write, Hints::CHANGES, "move", "moved"),
+        ToolScope::Write, Hints::CHANGES, "move", "moved"),
     files("patch_lines", "Replace lines", "Replace, insert or remove lines by their numbers.",
-        Scope::Write, Hints::CHANGES, "patch_lines", "edited"),
+        ToolScope::Write, Hints::CHANGES, "patch_lines", "edited"),
     files("read_file", "Read", "Read a text file with line numbers, look at a picture, or list a directory.",
-        Scope::Read, Hints::LOOKS, "read", "read"),
-    Tool::of::<Redo>("redo", "Redo", "Go forward again after undo, if nothing was done since.",
-        Scope::Manage, Hints::CHANGES),
-    needs("python3", Tool::of::<Reset>("reset", "Reset interpreters", "End the session's Python and JavaScript interpreters; the next cell begins a new one. Files stay.",
-        Scope::Run, Hints::SETS)),
-    Tool::of::<Restore>("restore", "Restore", "Make files, shell and interpreter as they were at a commit; undo leads back.",
-        Scope::Manage, Hints::SETS),
-    Tool::of::<SandboxExec>("sandbox_exec", "Run a command",
+        ToolScope::Read, Hints::LOOKS, "read", "read"),
+    ToolEntry::of::<Redo>("redo", "Redo", "Go forward again after undo, if nothing was done since.",
+        ToolScope::Manage, Hints::CHANGES),
+    needs("python3", ToolEntry::of::<Reset>("reset", "Reset interpreters", "End the session's Python and JavaScript interpreters; the next cell begins a new one. Files stay.",
+        ToolScope::Run, Hints::SETS)),
+    ToolEntry::of::<Restore>("restore", "Restore", "Make files, shell and interpreter as they were at a commit; undo leads back.",
+        ToolScope::Manage, Hints::SETS),
+    ToolEntry::of::<SandboxExec>("sandbox_exec", "Run a command",
         "Run a bash script in the sandbox. Files, directory, variables and functions stay from call to call.",
-        Scope::Run, Hints::RUNS),
+        ToolScope::Run, Hints::RUNS),
     files("search", "Find places to edit", "Find text, with the exact lines around it that edit_file takes as `old`.",
-        Scope::Read, Hints::LOOKS, "search", "found"),
-    Tool::of::<Snapshot>("snapshot", "Name a state", "Give the session's present state a name, for restore.",
-        Scope::Manage, Hints::SETS),
+        ToolScope::Read, Hints::LOOKS, "search", "found"),
+    ToolEntry::of::<SnapshotArgs>("snapshot", "Name a state", "Give the session's present state a name, for restore.",
+        ToolScope::Manage, Hints::SETS),
     files("stat", "Look at a file", "Kind, size, permissions and time of a file.",
-        Scope::Read, Hints::LOOKS, "stat", "stat"),
-    Tool::of::<Undo>("undo", "Undo", "Take back the last calls: files, shell and interpreter are as before them.",
-        Scope::Manage, Hints::CHANGES),
+        ToolScope::Read, Hints::LOOKS, "stat", "stat"),
+    ToolEntry::of::<Undo>("undo", "Undo", "Take back the last calls: files, shell and interpreter are as before them.",
+        ToolScope::Manage, Hints::CHANGES),
     files("upload", "Upload", "Write a file's bytes, given as base64.",
-        Scope::Write, Hints::SETS, "upload", "written"),
-    Tool::of::<UseSession>("use_session", "Sessions", "List sessions, or go on in another one.",
-        Scope::Manage, Hints { idempotent: true, ..Hints::ADDS }),
+        ToolScope::Write, Hints::SETS, "upload", "written"),
+    ToolEntry::of::<UseSession>("use_session", "Sessions", "List sessions, or go on in another one.",
+        ToolScope::Manage, Hints { idempotent: true, ..Hints::ADDS }),
     files("write_file", "Write", "Write a text file; folders above it are made.",
-        Scope::Write, Hints::SETS, "write", "written"),
+        ToolScope::Write, Hints::SETS, "write", "written"),
 ];
 
 const fn files(
     name: &'static str,
     title: &'static str,
     text: &'static str,
-    scope: Scope,
+    scope: ToolScope,
     hints: Hints,
     request: &'static str,
     answer: &'static str,
-) -> Tool {
-    let how = How::Files(Names { request, answer });
-    Tool { name, title, text, scope, hints, how, is_there: |_| true }
+) -> ToolEntry {
+    let how = ToolRunner::Files(FileToolNames { request, answer });
+    ToolEntry { name, title, text, scope, hints, how, is_there: |_| true }
 }
 
 /// A tool that runs Python.
-const fn needs(_python: &'static str, tool: Tool) -> Tool {
-    Tool { is_there: has_python, ..tool }
+const fn needs(_python: &'static str, tool: ToolEntry) -> ToolEntry {
+    ToolEntry { is_there: has_python, ..tool }
 }
 
 fn has_python(machine: &Machine) -> bool {
@@ -124,7 +124,7 @@ mod tests {
     fn the_table_is_sorted_and_whole() {
         assert!(TOOLS.windows(2).all(|w| w[0].name < w[1].name));
         for tool in TOOLS {
-            assert_eq!(tool.hints.read_only, tool.scope == Scope::Read, "{}", tool.name);
+            assert_eq!(tool.hints.read_only, tool.scope == ToolScope::Read, "{}", tool.name);
             assert!(!tool.text.is_empty() && tool.text.ends_with('.'), "{}", tool.name);
             for schema in [tool.input(), tool.output()] {
                 assert_eq!(schema["type"], "object", "{}", tool.name);

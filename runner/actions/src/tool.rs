@@ -1,6 +1,6 @@
 //! What a tool is.
 
-use crate::client::Call;
+use crate::client::ClientCall;
 use crate::machine::Machine;
 use crate::refusal::Refusal;
 use crate::{files, schema};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 /// What a client must be allowed to use a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
+pub enum ToolScope {
     /// To look: nothing is changed.
     Read,
     /// To change files and values.
@@ -22,23 +22,24 @@ pub enum Scope {
     Manage,
 }
 
-impl Scope {
+impl ToolScope {
     /// All of them.
-    pub const ALL: [Scope; 4] = [Scope::Read, Scope::Write, Scope::Run, Scope::Manage];
+    pub const ALL: [ToolScope; 4] =
+        [ToolScope::Read, ToolScope::Write, ToolScope::Run, ToolScope::Manage];
 
     /// Its name, as token files have it.
     pub fn name(self) -> &'static str {
         match self {
-            Scope::Read => "read",
-            Scope::Write => "write",
-            Scope::Run => "run",
-            Scope::Manage => "manage",
+            ToolScope::Read => "read",
+            ToolScope::Write => "write",
+            ToolScope::Run => "run",
+            ToolScope::Manage => "manage",
         }
     }
 
     /// The scope of that name.
-    pub fn named(name: &str) -> Option<Scope> {
-        Scope::ALL.into_iter().find(|s| s.name() == name)
+    pub fn named(name: &str) -> Option<ToolScope> {
+        ToolScope::ALL.into_iter().find(|s| s.name() == name)
     }
 }
 
@@ -72,7 +73,7 @@ impl Hints {
 
 /// A part of a result as models take it in.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum AnswerPart {
     Text(String),
     /// A picture.
     Image {
@@ -95,87 +96,87 @@ pub enum Part {
 
 /// A result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Done<T = Value> {
+pub struct ToolResult<T = Value> {
     /// For programs, as the tool's schema of answers has it.
     pub answer: T,
     /// For models.
-    pub parts: Vec<Part>,
+    pub parts: Vec<AnswerPart>,
     /// Where the answer has bytes (as base64) that are among the parts, too: JSON pointers.
     pub doubled: Vec<&'static str>,
 }
 
-impl<T> Done<T> {
+impl<T> ToolResult<T> {
     /// An answer, and the same in words.
-    pub fn new(answer: T, text: impl Into<String>) -> Done<T> {
-        Done { answer, parts: vec![Part::Text(text.into())], doubled: Vec::new() }
+    pub fn new(answer: T, text: impl Into<String>) -> ToolResult<T> {
+        ToolResult { answer, parts: vec![AnswerPart::Text(text.into())], doubled: Vec::new() }
     }
 }
 
 /// What a tool does. The type is its arguments.
-pub(crate) trait Action: DeserializeOwned + JsonSchema {
+pub(crate) trait ToolAction: DeserializeOwned + JsonSchema {
     type Answer: Serialize + JsonSchema;
 
     /// Does it.
     ///
     /// # Errors
     /// Why it was not done.
-    fn act(self, call: &Call<'_>) -> Result<Done<Self::Answer>, Refusal>;
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<Self::Answer>, Refusal>;
 }
 
 /// A tool.
-pub struct Tool {
+pub struct ToolEntry {
     pub name: &'static str,
     /// For people, in a list.
     pub title: &'static str,
     /// For models: what it does, exactly.
     pub text: &'static str,
-    pub scope: Scope,
+    pub scope: ToolScope,
     pub hints: Hints,
-    pub(crate) how: How,
+    pub(crate) how: ToolRunner,
     /// Whether an image has what it takes.
     pub(crate) is_there: fn(&Machine) -> bool,
 }
 
 /// How a tool does what it does.
-pub(crate) enum How {
+pub(crate) enum ToolRunner {
     Action {
         input: fn() -> Value,
         output: fn() -> Value,
-        run: fn(Value, &Call<'_>) -> Result<Done, Refusal>,
+        run: fn(Value, &ClientCall<'_>) -> Result<ToolResult, Refusal>,
     },
     /// A request about files, by the names of its variant and of its answer's.
-    Files(files::Names),
+    Files(files::FileToolNames),
 }
 
-impl Tool {
-    pub(crate) const fn of<A: Action>(
+impl ToolEntry {
+    pub(crate) const fn of<A: ToolAction>(
         name: &'static str,
         title: &'static str,
         text: &'static str,
-        scope: Scope,
+        scope: ToolScope,
         hints: Hints,
-    ) -> Tool {
-        let how = How::Action {
+    ) -> ToolEntry {
+        let how = ToolRunner::Action {
             input: schema::of::<A>,
             output: schema::of_answer::<A::Answer>,
             run: run::<A>,
         };
-        Tool { name, title, text, scope, hints, how, is_there: |_| true }
+        ToolEntry { name, title, text, scope, hints, how, is_there: |_| true }
     }
 
     /// The schema of its arguments, as short as can be.
     pub fn input(&self) -> Map<String, Value> {
         schema::input(match &self.how {
-            How::Action { input, .. } => input(),
-            How::Files(names) => names.input(),
+            ToolRunner::Action { input, .. } => input(),
+            ToolRunner::Files(names) => names.input(),
         })
     }
 
     /// The schema of its answers.
     pub fn output(&self) -> Map<String, Value> {
         schema::output(match &self.how {
-            How::Action { output, .. } => output(),
-            How::Files(names) => names.output(),
+            ToolRunner::Action { output, .. } => output(),
+            ToolRunner::Files(names) => names.output(),
         })
     }
 
@@ -183,18 +184,22 @@ impl Tool {
     ///
     /// # Errors
     /// Why it was not done.
-    pub fn run(&self, arguments: Map<String, Value>, call: &Call<'_>) -> Result<Done, Refusal> {
+    pub fn run(
+        &self,
+        arguments: Map<String, Value>,
+        call: &ClientCall<'_>,
+    ) -> Result<ToolResult, Refusal> {
         match &self.how {
-            How::Action { run, .. } => run(Value::Object(arguments), call),
-            How::Files(names) => names.run(arguments, call),
+            ToolRunner::Action { run, .. } => run(Value::Object(arguments), call),
+            ToolRunner::Files(names) => names.run(arguments, call),
         }
     }
 }
 
-fn run<A: Action>(arguments: Value, call: &Call<'_>) -> Result<Done, Refusal> {
+fn run<A: ToolAction>(arguments: Value, call: &ClientCall<'_>) -> Result<ToolResult, Refusal> {
     let action: A = serde_json::from_value(arguments).map_err(Refusal::invalid)?;
-    let Done { answer, parts, doubled } = action.act(call)?;
+    let ToolResult { answer, parts, doubled } = action.act(call)?;
     let answer = serde_json::to_value(answer)
-        .map_err(|e| Refusal::new(crate::refusal::Kind::Internal, e))?;
-    Ok(Done { answer, parts, doubled })
+        .map_err(|e| Refusal::new(crate::refusal::RefusalKind::Internal, e))?;
+    Ok(ToolResult { answer, parts, doubled })
 }

@@ -1,8 +1,8 @@
 //! `kv_get` and `kv_set`: the session's key-values.
 
-use crate::client::Call;
-use crate::refusal::{Kind, Refusal};
-use crate::tool::{Action, Done};
+use crate::client::ClientCall;
+use crate::refusal::{Refusal, RefusalKind};
+use crate::tool::{ToolAction, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,35 +22,39 @@ pub struct KvGet {
 
 /// A value, or the keys.
 #[derive(Serialize, JsonSchema)]
-pub struct Got {
+pub struct GetValueAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<Vec<String>>,
 }
 
-impl Action for KvGet {
-    type Answer = Got;
+impl ToolAction for KvGet {
+    type Answer = GetValueAnswer;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<Got>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<GetValueAnswer>, Refusal> {
         let session = call.session()?;
         let Some(key) = self.key else {
             let text = |key: Vec<u8>| String::from_utf8_lossy(&key).into_owned();
             let keys = session.keys()?.into_iter().filter(|key| !key.starts_with(OWN));
             let keys: Vec<String> = keys.map(text).collect();
             let shown = keys.join("\n");
-            return Ok(Done::new(Got { value: None, keys: Some(keys) }, shown));
+            return Ok(ToolResult::new(GetValueAnswer { value: None, keys: Some(keys) }, shown));
         };
-        let missing = || Refusal::new(Kind::Missing, format!("there is no value of '{key}'"));
+        let missing =
+            || Refusal::new(RefusalKind::Missing, format!("there is no value of '{key}'"));
         if key.as_bytes().starts_with(OWN) {
             return Err(missing());
         }
         let value = session.value(key.as_bytes())?.ok_or_else(missing)?;
         if value.len() > MOST {
-            return Err(Refusal::new(Kind::Limit, format!("the value has {} bytes", value.len())));
+            return Err(Refusal::new(
+                RefusalKind::Limit,
+                format!("the value has {} bytes", value.len()),
+            ));
         }
         let value = String::from_utf8_lossy(&value).into_owned();
-        Ok(Done::new(Got { value: Some(value.clone()), keys: None }, value))
+        Ok(ToolResult::new(GetValueAnswer { value: Some(value.clone()), keys: None }, value))
     }
 }
 
@@ -66,16 +70,16 @@ pub struct KvSet {
 
 /// What was done.
 #[derive(Serialize, JsonSchema)]
-pub struct Set {
+pub struct SetValueAnswer {
     key: String,
     /// The key has a value now.
     is_set: bool,
 }
 
-impl Action for KvSet {
-    type Answer = Set;
+impl ToolAction for KvSet {
+    type Answer = SetValueAnswer;
 
-    fn act(self, call: &Call<'_>) -> Result<Done<Set>, Refusal> {
+    fn act(self, call: &ClientCall<'_>) -> Result<ToolResult<SetValueAnswer>, Refusal> {
         let key = self.key;
         if key.is_empty() || key.as_bytes().starts_with(OWN) {
             return Err(Refusal::invalid(
@@ -94,6 +98,6 @@ impl Action for KvSet {
                 false => format!("there was no value of {key}"),
             },
         };
-        Ok(Done::new(Set { key, is_set }, text))
+        Ok(ToolResult::new(SetValueAnswer { key, is_set }, text))
     }
 }

@@ -2,17 +2,21 @@
 #![forbid(unsafe_code)]
 
 use std::time::Instant;
-use wasibox_bridge::{Bridge, Error, Limits, Network, NetworkOptions, Policy, RequestHead, Rules};
+use wasibox_bridge::{
+    Bridge, BridgeLimits, BridgeNetwork, BridgePolicy, NetworkOptions, RequestError, RequestHead,
+    RequestRules,
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let url = arguments.next().ok_or("usage: bench URL [N]")?;
     let count: u32 = arguments.next().map_or(Ok(1000), |n| n.parse())?;
     let begun = Instant::now();
-    let network = Network::new(NetworkOptions::default())?;
-    let rules = Rules { allow: vec!["GET http://127.0.0.1:*".parse()?], deny: Vec::new() };
-    let limits = Limits { requests: u64::MAX, requests_per_call: u64::MAX, ..Limits::default() };
-    let policy = Policy { rules, limits, ..Policy::default() };
+    let network = BridgeNetwork::new(NetworkOptions::default())?;
+    let rules = RequestRules { allow: vec!["GET http://127.0.0.1:*".parse()?], deny: Vec::new() };
+    let limits =
+        BridgeLimits { requests: u64::MAX, requests_per_call: u64::MAX, ..BridgeLimits::default() };
+    let policy = BridgePolicy { rules, limits, ..BridgePolicy::default() };
     let bridge = Bridge::new(&network, policy)?;
     once(&bridge, &url)?;
     println!("thread, bridge and first request: {:?}", begun.elapsed());
@@ -27,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn once(bridge: &Bridge, url: &str) -> Result<usize, Error> {
+fn once(bridge: &Bridge, url: &str) -> Result<usize, RequestError> {
     let exchange = bridge.request(&RequestHead::new("GET", url))?;
     exchange.response()?;
     exchange.read_to_end(64 << 20).map(|body| body.len())

@@ -1,7 +1,7 @@
 //! Which addresses a name may lead to.
 //!
 //! Only what is plainly a host of the public Internet is open to names. Everything else has a
-//! [`Class`], by the special-purpose registries of IANA (RFC 6890 and what it lists since), and is
+//! [`AddressClass`], by the special-purpose registries of IANA (RFC 6890 and what it lists since), and is
 //! reached only if a rule names the address, or a network that it is in. IPv6 addresses that carry
 //! IPv4 ones are refused as a whole, whatever they carry: no public name needs them.
 
@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What kind of address a rule has to name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum Class {
+pub enum AddressClass {
     #[error("a loopback address")]
     Loopback,
     #[error("a private address")]
@@ -48,65 +48,67 @@ const METADATA: &[IpAddr] = &[
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)), // Google
 ];
 
-const V4: &[(&str, Class)] = &[
-    ("0.0.0.0/32", Class::Unspecified),
-    ("0.0.0.0/8", Class::Reserved),
-    ("10.0.0.0/8", Class::Private),
-    ("100.64.0.0/10", Class::Shared),
-    ("127.0.0.0/8", Class::Loopback),
-    ("169.254.0.0/16", Class::LinkLocal),
-    ("172.16.0.0/12", Class::Private),
-    ("192.0.0.0/24", Class::Reserved),
-    ("192.0.2.0/24", Class::Documentation),
-    ("192.31.196.0/24", Class::Reserved),
-    ("192.52.193.0/24", Class::Reserved),
-    ("192.88.99.0/24", Class::Reserved),
-    ("192.168.0.0/16", Class::Private),
-    ("192.175.48.0/24", Class::Reserved),
-    ("198.18.0.0/15", Class::Reserved),
-    ("198.51.100.0/24", Class::Documentation),
-    ("203.0.113.0/24", Class::Documentation),
-    ("224.0.0.0/4", Class::Multicast),
-    ("240.0.0.0/4", Class::Reserved),
+const V4: &[(&str, AddressClass)] = &[
+    ("0.0.0.0/32", AddressClass::Unspecified),
+    ("0.0.0.0/8", AddressClass::Reserved),
+    ("10.0.0.0/8", AddressClass::Private),
+    ("100.64.0.0/10", AddressClass::Shared),
+    ("127.0.0.0/8", AddressClass::Loopback),
+    ("169.254.0.0/16", AddressClass::LinkLocal),
+    ("172.16.0.0/12", AddressClass::Private),
+    ("192.0.0.0/24", AddressClass::Reserved),
+    ("192.0.2.0/24", AddressClass::Documentation),
+    ("192.31.196.0/24", AddressClass::Reserved),
+    ("192.52.193.0/24", AddressClass::Reserved),
+    ("192.88.99.0/24", AddressClass::Reserved),
+    ("192.168.0.0/16", AddressClass::Private),
+    ("192.175.48.0/24", AddressClass::Reserved),
+    ("198.18.0.0/15", AddressClass::Reserved),
+    ("198.51.100.0/24", AddressClass::Documentation),
+    ("203.0.113.0/24", AddressClass::Documentation),
+    ("224.0.0.0/4", AddressClass::Multicast),
+    ("240.0.0.0/4", AddressClass::Reserved),
 ];
 
 /// Beneath this everything that is not [`GLOBAL`] is reserved.
-const V6: &[(&str, Class)] = &[
-    ("::/128", Class::Unspecified),
-    ("::1/128", Class::Loopback),
-    ("::ffff:0:0/96", Class::Embedded),   // mapped
-    ("::ffff:0:0:0/96", Class::Embedded), // translated (SIIT)
-    ("::/96", Class::Embedded),           // compatible
-    ("64:ff9b::/96", Class::Embedded),    // NAT64
-    ("64:ff9b:1::/48", Class::Embedded),  // NAT64, local
-    ("2001::/32", Class::Embedded),       // Teredo
-    ("2002::/16", Class::Embedded),       // 6to4
-    ("2001:db8::/32", Class::Documentation),
-    ("3fff::/20", Class::Documentation),
-    ("2001::/23", Class::Reserved), // protocols, benchmarks, ORCHID
-    ("2620:4f:8000::/48", Class::Reserved),
-    ("fc00::/7", Class::Private),
-    ("fec0::/10", Class::Private), // site-local, long deprecated
-    ("fe80::/10", Class::LinkLocal),
-    ("ff00::/8", Class::Multicast),
+const V6: &[(&str, AddressClass)] = &[
+    ("::/128", AddressClass::Unspecified),
+    ("::1/128", AddressClass::Loopback),
+    ("::ffff:0:0/96", AddressClass::Embedded),   // mapped
+    ("::ffff:0:0:0/96", AddressClass::Embedded), // translated (SIIT)
+    ("::/96", AddressClass::Embedded),           // compatible
+    ("64:ff9b::/96", AddressClass::Embedded),    // NAT64
+    ("64:ff9b:1::/48", AddressClass::Embedded),  // NAT64, local
+    ("2001::/32", AddressClass::Embedded),       // Teredo
+    ("2002::/16", AddressClass::Embedded),       // 6to4
+    ("2001:db8::/32", AddressClass::Documentation),
+    ("3fff::/20", AddressClass::Documentation),
+    ("2001::/23", AddressClass::Reserved), // protocols, benchmarks, ORCHID
+    ("2620:4f:8000::/48", AddressClass::Reserved),
+    ("fc00::/7", AddressClass::Private),
+    ("fec0::/10", AddressClass::Private), // site-local, long deprecated
+    ("fe80::/10", AddressClass::LinkLocal),
+    ("ff00::/8", AddressClass::Multicast),
 ];
 const GLOBAL: &str = "2000::/3";
 
 /// What the address is, unless it is a host of the public Internet.
 #[must_use]
-pub fn class(address: IpAddr) -> Option<Class> {
+pub fn class(address: IpAddr) -> Option<AddressClass> {
     if METADATA.contains(&address) {
-        return Some(Class::Metadata);
+        return Some(AddressClass::Metadata);
     }
     let table = if address.is_ipv4() { V4 } else { V6 };
     let found = table.iter().find(|(net, _)| network(net).contains(&address));
     match found {
         Some((_, class)) => Some(*class),
-        None if address.is_ipv6() && !network(GLOBAL).contains(&address) => Some(Class::Reserved),
+        None if address.is_ipv6() && !network(GLOBAL).contains(&address) => {
+            Some(AddressClass::Reserved)
+        }
         // `fe80::5efe:10.0.0.1` and its like below any prefix: ISATAP.
         None => match address {
             IpAddr::V6(v6) if matches!(v6.segments()[4..6], [0 | 0x200, 0x5efe]) => {
-                Some(Class::Embedded)
+                Some(AddressClass::Embedded)
             }
             _ => None,
         },
@@ -122,7 +124,7 @@ fn network(text: &str) -> IpNet {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Option<Class> {
+    fn of(text: &str) -> Option<AddressClass> {
         class(text.parse().unwrap_or_else(|_| panic!("{text} is no address")))
     }
 
@@ -171,65 +173,65 @@ mod tests {
     #[test]
     fn special_addresses_are_closed() {
         for (a, class) in [
-            ("0.0.0.0", Class::Unspecified),
-            ("0.1.2.3", Class::Reserved),
-            ("10.0.0.0", Class::Private),
-            ("10.255.255.255", Class::Private),
-            ("100.64.0.0", Class::Shared),
-            ("100.127.255.255", Class::Shared),
-            ("100.100.100.200", Class::Metadata),
-            ("127.0.0.1", Class::Loopback),
-            ("127.255.255.254", Class::Loopback),
-            ("168.63.129.16", Class::Metadata),
-            ("169.254.0.1", Class::LinkLocal),
-            ("169.254.169.254", Class::Metadata),
-            ("169.254.170.2", Class::Metadata),
-            ("172.16.0.1", Class::Private),
-            ("172.31.255.255", Class::Private),
-            ("192.0.0.8", Class::Reserved),
-            ("192.0.0.192", Class::Metadata),
-            ("192.0.2.1", Class::Documentation),
-            ("192.88.99.1", Class::Reserved),
-            ("192.168.1.1", Class::Private),
-            ("198.18.0.1", Class::Reserved),
-            ("198.19.255.255", Class::Reserved),
-            ("198.51.100.7", Class::Documentation),
-            ("203.0.113.7", Class::Documentation),
-            ("224.0.0.1", Class::Multicast),
-            ("239.255.255.255", Class::Multicast),
-            ("240.0.0.1", Class::Reserved),
-            ("255.255.255.255", Class::Reserved),
-            ("::", Class::Unspecified),
-            ("::1", Class::Loopback),
-            ("::2", Class::Embedded),
-            ("::127.0.0.1", Class::Embedded),
-            ("::ffff:127.0.0.1", Class::Embedded),
-            ("::ffff:8.8.8.8", Class::Embedded),
-            ("::ffff:0:10.0.0.1", Class::Embedded),
-            ("64:ff9b::7f00:1", Class::Embedded),
-            ("64:ff9b::8.8.8.8", Class::Embedded),
-            ("64:ff9b:1::a00:1", Class::Embedded),
-            ("100::1", Class::Reserved),
-            ("2001::1", Class::Embedded),
-            ("2001:0:7f00:1::", Class::Embedded),
-            ("2001:2::1", Class::Reserved),
-            ("2001:10::1", Class::Reserved),
-            ("2001:20::1", Class::Reserved),
-            ("2001:db8::1", Class::Documentation),
-            ("2002:7f00:1::", Class::Embedded),
-            ("2002:a00:1::", Class::Embedded),
-            ("3fff::1", Class::Documentation),
-            ("4000::1", Class::Reserved),
-            ("5f00::1", Class::Reserved),
-            ("fc00::1", Class::Private),
-            ("fd00:ec2::254", Class::Metadata),
-            ("fd20:ce::254", Class::Metadata),
-            ("fdff::1", Class::Private),
-            ("fe80::1", Class::LinkLocal),
-            ("fe80::5efe:7f00:1", Class::LinkLocal),
-            ("2606:4700::5efe:7f00:1", Class::Embedded),
-            ("fec0::1", Class::Private),
-            ("ff02::1", Class::Multicast),
+            ("0.0.0.0", AddressClass::Unspecified),
+            ("0.1.2.3", AddressClass::Reserved),
+            ("10.0.0.0", AddressClass::Private),
+            ("10.255.255.255", AddressClass::Private),
+            ("100.64.0.0", AddressClass::Shared),
+            ("100.127.255.255", AddressClass::Shared),
+            ("100.100.100.200", AddressClass::Metadata),
+            ("127.0.0.1", AddressClass::Loopback),
+            ("127.255.255.254", AddressClass::Loopback),
+            ("168.63.129.16", AddressClass::Metadata),
+            ("169.254.0.1", AddressClass::LinkLocal),
+            ("169.254.169.254", AddressClass::Metadata),
+            ("169.254.170.2", AddressClass::Metadata),
+            ("172.16.0.1", AddressClass::Private),
+            ("172.31.255.255", AddressClass::Private),
+            ("192.0.0.8", AddressClass::Reserved),
+            ("192.0.0.192", AddressClass::Metadata),
+            ("192.0.2.1", AddressClass::Documentation),
+            ("192.88.99.1", AddressClass::Reserved),
+            ("192.168.1.1", AddressClass::Private),
+            ("198.18.0.1", AddressClass::Reserved),
+            ("198.19.255.255", AddressClass::Reserved),
+            ("198.51.100.7", AddressClass::Documentation),
+            ("203.0.113.7", AddressClass::Documentation),
+            ("224.0.0.1", AddressClass::Multicast),
+            ("239.255.255.255", AddressClass::Multicast),
+            ("240.0.0.1", AddressClass::Reserved),
+            ("255.255.255.255", AddressClass::Reserved),
+            ("::", AddressClass::Unspecified),
+            ("::1", AddressClass::Loopback),
+            ("::2", AddressClass::Embedded),
+            ("::127.0.0.1", AddressClass::Embedded),
+            ("::ffff:127.0.0.1", AddressClass::Embedded),
+            ("::ffff:8.8.8.8", AddressClass::Embedded),
+            ("::ffff:0:10.0.0.1", AddressClass::Embedded),
+            ("64:ff9b::7f00:1", AddressClass::Embedded),
+            ("64:ff9b::8.8.8.8", AddressClass::Embedded),
+            ("64:ff9b:1::a00:1", AddressClass::Embedded),
+            ("100::1", AddressClass::Reserved),
+            ("2001::1", AddressClass::Embedded),
+            ("2001:0:7f00:1::", AddressClass::Embedded),
+            ("2001:2::1", AddressClass::Reserved),
+            ("2001:10::1", AddressClass::Reserved),
+            ("2001:20::1", AddressClass::Reserved),
+            ("2001:db8::1", AddressClass::Documentation),
+            ("2002:7f00:1::", AddressClass::Embedded),
+            ("2002:a00:1::", AddressClass::Embedded),
+            ("3fff::1", AddressClass::Documentation),
+            ("4000::1", AddressClass::Reserved),
+            ("5f00::1", AddressClass::Reserved),
+            ("fc00::1", AddressClass::Private),
+            ("fd00:ec2::254", AddressClass::Metadata),
+            ("fd20:ce::254", AddressClass::Metadata),
+            ("fdff::1", AddressClass::Private),
+            ("fe80::1", AddressClass::LinkLocal),
+            ("fe80::5efe:7f00:1", AddressClass::LinkLocal),
+            ("2606:4700::5efe:7f00:1", AddressClass::Embedded),
+            ("fec0::1", AddressClass::Private),
+            ("ff02::1", AddressClass::Multicast),
         ] {
             assert_eq!(of(a), Some(class), "{a}");
         }

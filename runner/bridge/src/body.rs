@@ -1,10 +1,10 @@
 //! The body of a request on its way out: from the guest's pipe, counted, and kept as long as it is
 //! short, for redirects that want it again.
 
-use crate::error::{Error, Limit};
-use crate::limits::{Counters, Limits};
+use crate::error::{BridgeLimit, RequestError};
+use crate::limits::{BridgeLimits, RequestCounters};
 use crate::message::BodyLength;
-use crate::pipe::Pipe;
+use crate::pipe::BodyPipe;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use std::pin::Pin;
@@ -14,15 +14,15 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::Notify;
 
 /// Where a body comes from, whatever how often it is sent.
-pub(crate) struct Source {
-    pipe: Arc<Pipe>,
-    counters: Arc<Counters>,
-    limits: Arc<Limits>,
-    state: Mutex<State>,
+pub(crate) struct BodySource {
+    pipe: Arc<BodyPipe>,
+    counters: Arc<RequestCounters>,
+    limits: Arc<BridgeLimits>,
+    state: Mutex<BodyState>,
 }
 
 #[derive(Default)]
-struct State {
+struct BodyState {
     kept: Vec<Bytes>,
     /// Bytes that have come from the guest.
     taken: u64,
@@ -34,8 +34,8 @@ struct State {
 }
 
 /// One sending.
-pub(crate) struct Sending {
-    source: Arc<Source>,
+pub(crate) struct BodySending {
+    source: Arc<BodySource>,
     number: u64,
     length: BodyLength,
     at: usize,
@@ -44,12 +44,16 @@ pub(crate) struct Sending {
     done: Arc<Notify>,
 }
 
-impl Source {
-    pub(crate) fn new(pipe: Arc<Pipe>, counters: Arc<Counters>, limits: Arc<Limits>) -> Arc<Self> {
+impl BodySource {
+    pub(crate) fn new(
+        pipe: Arc<BodyPipe>,
+        counters: Arc<RequestCounters>,
+        limits: Arc<BridgeLimits>,
+    ) -> Arc<Self> {
         Arc::new(Self { pipe, counters, limits, state: Mutex::default() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BodyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -59,24 +63,31 @@ impl Source {
         length: BodyLength,
         sent: Arc<AtomicU64>,
         done: Arc<Notify>,
-    ) -> Result<Sending, Error> {
+    ) -> Result<BodySending, RequestError> {
         let mut state = self.lock();
         if length == BodyLength::None {
             done.notify_one();
         } else if state.lost {
-            return Err(Error::Rewind(self.limits.kept_body));
+            return Err(RequestError::Rewind(self.limits.kept_body));
         }
         state.sending += 1;
-        Ok(Sending { source: Arc::clone(self), number: state.sending, length, at: 0, sent, done })
+        Ok(BodySending {
+            source: Arc::clone(self),
+            number: state.sending,
+            length,
+            at: 0,
+            sent,
+            done,
+        })
     }
 }
 
-impl Sending {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+impl BodySending {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, RequestError>> {
         let source = Arc::clone(&self.source);
         let mut state = source.lock();
         if state.sending != self.number {
-            return Poll::Ready(Err(Error::Cancelled));
+            return Poll::Ready(Err(RequestError::Cancelled));
         }
         if let Some(chunk) = state.kept.get(self.at) {
             self.at += 1;
@@ -91,14 +102,14 @@ impl Sending {
                 BodyLength::Bytes(n) => state.taken == n,
                 _ => true,
             };
-            return Poll::Ready(if whole { Ok(None) } else { Err(Error::Length) });
+            return Poll::Ready(if whole { Ok(None) } else { Err(RequestError::Length) });
         };
         state.taken += chunk.len() as u64;
         if state.taken > source.limits.upload {
-            return Poll::Ready(Err(Error::Limit(Limit::Upload)));
+            return Poll::Ready(Err(RequestError::Limit(BridgeLimit::Upload)));
         }
         if matches!(self.length, BodyLength::Bytes(n) if state.taken > n) {
-            return Poll::Ready(Err(Error::Length));
+            return Poll::Ready(Err(RequestError::Length));
         }
         if state.taken > source.limits.kept_body {
             state.lost = true;
@@ -112,14 +123,14 @@ impl Sending {
     }
 }
 
-impl http_body::Body for Sending {
+impl http_body::Body for BodySending {
     type Data = Bytes;
-    type Error = Error;
+    type Error = RequestError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, RequestError>>> {
         if self.length == BodyLength::None {
             return Poll::Ready(None);
         }

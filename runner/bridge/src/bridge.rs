@@ -1,17 +1,17 @@
 //! The bridge as its embedders see it: blocking calls, from any thread.
 
-use crate::body::Source;
-use crate::connect::Pool;
-use crate::error::Error;
-use crate::exchange::{Job, Reply};
+use crate::body::BodySource;
+use crate::connect::ConnectionPool;
+use crate::error::RequestError;
+use crate::exchange::{ReplySender, RequestJob};
 use crate::judge::is_for_guest;
-use crate::limits::{Active, Counters, Limits, Usage};
-use crate::log::{NoLog, Sink};
+use crate::limits::{ActiveRequest, BridgeLimits, BridgeUsage, RequestCounters};
+use crate::log::{LogSink, NoLog};
 use crate::message::{BodyLength, RequestHead, ResponseHead};
-use crate::network::Network;
-use crate::pipe::{Pipe, Slot};
-use crate::request::Request;
-use crate::rules::Rules;
+use crate::network::BridgeNetwork;
+use crate::pipe::{BodyPipe, OnceSlot};
+use crate::request::GuestRequest;
+use crate::rules::RequestRules;
 use crate::secret::{SecretError, SecretFn, SecretRule, Secrets};
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -21,9 +21,9 @@ use tokio::task::AbortHandle;
 
 /// What a session may do outside. The default is nothing.
 #[derive(Clone, Default)]
-pub struct Policy {
-    pub rules: Rules,
-    pub limits: Limits,
+pub struct BridgePolicy {
+    pub rules: RequestRules,
+    pub limits: BridgeLimits,
     pub secrets: Vec<SecretRule>,
     /// What `${call:NAME}` of a secret means.
     pub functions: BTreeMap<String, SecretFn>,
@@ -31,7 +31,7 @@ pub struct Policy {
     pub hide_query: bool,
 }
 
-impl std::fmt::Debug for Policy {
+impl std::fmt::Debug for BridgePolicy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Policy")
             .field("rules", &self.rules)
@@ -45,18 +45,18 @@ impl std::fmt::Debug for Policy {
 /// The way out for one session. Clones are the same one.
 #[derive(Clone)]
 pub struct Bridge {
-    shared: Arc<Shared>,
+    shared: Arc<BridgeInner>,
 }
 
-pub(crate) struct Shared {
-    pub(crate) network: Network,
-    pub(crate) rules: Rules,
-    pub(crate) limits: Arc<Limits>,
+pub(crate) struct BridgeInner {
+    pub(crate) network: BridgeNetwork,
+    pub(crate) rules: RequestRules,
+    pub(crate) limits: Arc<BridgeLimits>,
     pub(crate) secrets: Secrets,
-    pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) sink: Arc<dyn LogSink>,
     pub(crate) log_query: bool,
-    pub(crate) counters: Arc<Counters>,
-    pub(crate) pool: Arc<Pool>,
+    pub(crate) counters: Arc<RequestCounters>,
+    pub(crate) pool: Arc<ConnectionPool>,
     requests: AtomicU64,
 }
 
@@ -71,7 +71,7 @@ impl Bridge {
     ///
     /// # Errors
     /// If a secret cannot be had.
-    pub fn new(network: &Network, policy: Policy) -> Result<Self, SecretError> {
+    pub fn new(network: &BridgeNetwork, policy: BridgePolicy) -> Result<Self, SecretError> {
         Self::with_log(network, policy, Arc::new(NoLog))
     }
 
@@ -80,11 +80,11 @@ impl Bridge {
     /// # Errors
     /// If a secret cannot be had.
     pub fn with_log(
-        network: &Network,
-        policy: Policy,
-        sink: Arc<dyn Sink>,
+        network: &BridgeNetwork,
+        policy: BridgePolicy,
+        sink: Arc<dyn LogSink>,
     ) -> Result<Self, SecretError> {
-        let shared = Shared {
+        let shared = BridgeInner {
             network: network.clone(),
             rules: policy.rules,
             limits: Arc::new(policy.limits),
@@ -105,7 +105,7 @@ impl Bridge {
 
     /// What the session's requests have taken.
     #[must_use]
-    pub fn usage(&self) -> Usage {
+    pub fn usage(&self) -> BridgeUsage {
         self.shared.counters.usage()
     }
 
@@ -128,67 +128,79 @@ impl Bridge {
     ///
     /// # Errors
     /// If it is malformed, not allowed, or one too many.
-    pub fn request(&self, head: &RequestHead) -> Result<Exchange, Error> {
+    pub fn request(&self, head: &RequestHead) -> Result<BridgeExchange, RequestError> {
         let shared = &self.shared;
         let number = shared.requests.fetch_add(1, Relaxed);
         let mut url = None;
-        let checked = Request::new(head, &shared.limits).and_then(|request| {
+        let checked = GuestRequest::new(head, &shared.limits).and_then(|request| {
             let active = {
                 let url = url.insert(request.url.clone());
                 let permitted = shared.rules.check(request.method.as_str(), url);
-                permitted.map_err(Error::Refused)?;
+                permitted.map_err(RequestError::Refused)?;
                 shared.counters.activate(&shared.limits)?
             };
             if matches!(request.body, BodyLength::Bytes(n) if n > shared.limits.upload) {
-                return Err(Error::Limit(crate::error::Limit::Upload));
+                return Err(RequestError::Limit(crate::error::BridgeLimit::Upload));
             }
             Ok((request, active))
         });
         let (request, active) = checked.inspect_err(|e| {
             shared.refused(number, &head.method, url.as_ref(), e);
         })?;
-        let (up, down, slot) = (Arc::<Pipe>::default(), Arc::<Pipe>::default(), Arc::default());
+        let (up, down, slot) =
+            (Arc::<BodyPipe>::default(), Arc::<BodyPipe>::default(), Arc::default());
         let length = request.body;
         let counters = Arc::clone(&shared.counters);
-        let source = Source::new(Arc::clone(&up), counters, Arc::clone(&shared.limits));
-        let reply =
-            Reply { head: Arc::clone(&slot), body: Arc::clone(&down), upload: Arc::clone(&up) };
+        let source = BodySource::new(Arc::clone(&up), counters, Arc::clone(&shared.limits));
+        let reply = ReplySender {
+            head: Arc::clone(&slot),
+            body: Arc::clone(&down),
+            upload: Arc::clone(&up),
+        };
         let bridge = Arc::clone(shared);
         let active = Arc::new(active);
         let _active = Arc::clone(&active);
-        let job = Job { bridge, number, request, reply, source, log: None, _active };
+        let job = RequestJob { bridge, number, request, reply, source, log: None, _active };
         let task = shared.network.handle().spawn(job.run()).abort_handle();
         if matches!(length, BodyLength::None | BodyLength::Bytes(0)) {
             up.end(Ok(()));
         }
-        Ok(Exchange { up, down, head: slot, task, active, length, written: AtomicU64::new(0) })
+        Ok(BridgeExchange {
+            up,
+            down,
+            head: slot,
+            task,
+            active,
+            length,
+            written: AtomicU64::new(0),
+        })
     }
 }
 
 /// A request that was begun. Dropping it gives it up. One thread may write while another one reads.
-pub struct Exchange {
-    up: Arc<Pipe>,
-    down: Arc<Pipe>,
-    head: Arc<Slot<Result<ResponseHead, Error>>>,
+pub struct BridgeExchange {
+    up: Arc<BodyPipe>,
+    down: Arc<BodyPipe>,
+    head: Arc<OnceSlot<Result<ResponseHead, RequestError>>>,
     task: AbortHandle,
-    active: Arc<Active>,
+    active: Arc<ActiveRequest>,
     length: BodyLength,
     written: AtomicU64,
 }
 
-impl std::fmt::Debug for Exchange {
+impl std::fmt::Debug for BridgeExchange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Exchange").field("length", &self.length).finish_non_exhaustive()
     }
 }
 
-impl Exchange {
+impl BridgeExchange {
     /// Writes a piece of the body; waits while the server takes no more. What a server that has answered
     /// does not want any more is dropped.
     ///
     /// # Errors
     /// If the request has failed, or this is more than was announced.
-    pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+    pub fn write(&self, bytes: &[u8]) -> Result<(), RequestError> {
         let total = self.written.fetch_add(bytes.len() as u64, Relaxed) + bytes.len() as u64;
         let most = match self.length {
             BodyLength::None => 0,
@@ -196,8 +208,8 @@ impl Exchange {
             BodyLength::Unknown => u64::MAX,
         };
         if total > most {
-            self.up.end(Err(Error::Length));
-            return Err(Error::Length);
+            self.up.end(Err(RequestError::Length));
+            return Err(RequestError::Length);
         }
         if self.up.write_blocking(bytes) {
             return Ok(());
@@ -217,7 +229,7 @@ impl Exchange {
     ///
     /// # Errors
     /// If there is none.
-    pub fn response(&self) -> Result<ResponseHead, Error> {
+    pub fn response(&self) -> Result<ResponseHead, RequestError> {
         self.head.wait()
     }
 
@@ -225,7 +237,7 @@ impl Exchange {
     ///
     /// # Errors
     /// If it is not whole. What has come is read before that.
-    pub fn read(&self) -> Result<Option<Bytes>, Error> {
+    pub fn read(&self) -> Result<Option<Bytes>, RequestError> {
         self.down.read_blocking()
     }
 
@@ -242,11 +254,11 @@ impl Exchange {
     ///
     /// # Errors
     /// If it is not whole, or longer.
-    pub fn read_to_end(&self, most: usize) -> Result<Vec<u8>, Error> {
+    pub fn read_to_end(&self, most: usize) -> Result<Vec<u8>, RequestError> {
         let mut out = Vec::new();
         while let Some(piece) = self.read()? {
             if out.len() + piece.len() > most {
-                return Err(Error::Limit(crate::error::Limit::Download));
+                return Err(RequestError::Limit(crate::error::BridgeLimit::Download));
             }
             out.extend_from_slice(&piece);
         }
@@ -254,7 +266,7 @@ impl Exchange {
     }
 }
 
-impl Drop for Exchange {
+impl Drop for BridgeExchange {
     fn drop(&mut self) {
         self.give_up();
     }

@@ -1,10 +1,10 @@
 //! Connections: a name is resolved once, its addresses are judged, and one of those that passed is
 //! connected to. Connections are used again by the same bridge only, and judged anew each time.
 
-use crate::body::Sending;
-use crate::error::{ConnectFault, Error, Phase};
-use crate::limits::Limits;
-use crate::network::Network;
+use crate::body::BodySending;
+use crate::error::{ConnectFault, RequestError, RequestPhase};
+use crate::limits::BridgeLimits;
+use crate::network::BridgeNetwork;
 use crate::resolve::{MAX_ADDRESSES, localhost};
 use crate::rules::{Permit, is_localhost};
 use crate::tls::server_name;
@@ -32,24 +32,24 @@ const IDLE: Duration = Duration::from_secs(30);
 const MIN_BUFFER: usize = 8192;
 
 /// A connection that a request can be sent on.
-pub(crate) struct Connection {
-    key: Key,
+pub(crate) struct HttpConnection {
+    key: ConnectionKey,
     pub(crate) address: SocketAddr,
-    sender: Sender,
-    task: Arc<Task>,
+    sender: HttpSender,
+    task: Arc<ConnectionTask>,
     received: Arc<AtomicU64>,
     pub(crate) reused: bool,
 }
 
-enum Sender {
-    One(http1::SendRequest<Sending>),
-    Many(http2::SendRequest<Sending>),
+enum HttpSender {
+    One(http1::SendRequest<BodySending>),
+    Many(http2::SendRequest<BodySending>),
 }
 
 /// The task that moves a connection's bytes; ends with the last user.
-struct Task(tokio::task::AbortHandle);
+struct ConnectionTask(tokio::task::AbortHandle);
 
-impl Drop for Task {
+impl Drop for ConnectionTask {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -64,7 +64,7 @@ pub(crate) struct SendFailed {
 }
 
 #[derive(Clone, PartialEq, Eq)]
-struct Key {
+struct ConnectionKey {
     tls: bool,
     host: String,
     port: u16,
@@ -72,12 +72,12 @@ struct Key {
 
 /// The connections of one bridge.
 #[derive(Default)]
-pub(crate) struct Pool {
-    idle: Mutex<Vec<(Connection, Instant)>>,
+pub(crate) struct ConnectionPool {
+    idle: Mutex<Vec<(HttpConnection, Instant)>>,
     tls: OnceLock<Result<Arc<ClientConfig>, String>>,
 }
 
-impl Key {
+impl ConnectionKey {
     fn of(url: &Url) -> Self {
         Self {
             tls: url.scheme() == "https",
@@ -87,14 +87,15 @@ impl Key {
     }
 }
 
-impl Pool {
+impl ConnectionPool {
     /// A connection that is open already, and whose address may be reached.
-    pub(crate) fn take(&self, url: &Url, permit: &Permit<'_>) -> Option<Connection> {
-        let key = Key::of(url);
+    pub(crate) fn take(&self, url: &Url, permit: &Permit<'_>) -> Option<HttpConnection> {
+        let key = ConnectionKey::of(url);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|(c, since)| since.elapsed() < IDLE && !c.is_closed());
-        let fits =
-            |c: &Connection| c.key == key && c.is_ready() && permit.reaches(c.address.ip()).is_ok();
+        let fits = |c: &HttpConnection| {
+            c.key == key && c.is_ready() && permit.reaches(c.address.ip()).is_ok()
+        };
         let at = idle.iter().rposition(|(c, _)| fits(c))?;
         if let Some(shared) = idle[at].0.shared() {
             idle[at].1 = Instant::now();
@@ -106,11 +107,11 @@ impl Pool {
     }
 
     /// Keeps a connection whose last response has been read.
-    pub(crate) async fn give(self: &Arc<Self>, mut connection: Connection) {
+    pub(crate) async fn give(self: &Arc<Self>, mut connection: HttpConnection) {
         match &mut connection.sender {
             // Others may be using it; it was kept when it was made.
-            Sender::Many(_) => return,
-            Sender::One(sender) => {
+            HttpSender::Many(_) => return,
+            HttpSender::One(sender) => {
                 let ready = tokio::time::timeout(Duration::from_millis(100), sender.ready());
                 if !matches!(ready.await, Ok(Ok(()))) {
                     return;
@@ -120,7 +121,7 @@ impl Pool {
         self.keep(connection);
     }
 
-    fn keep(self: &Arc<Self>, connection: Connection) {
+    fn keep(self: &Arc<Self>, connection: HttpConnection) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() >= KEPT {
             idle.remove(0);
@@ -140,38 +141,39 @@ impl Pool {
     /// A new connection to one of the addresses that the permit lets the URL's host have.
     pub(crate) async fn connect(
         self: &Arc<Self>,
-        network: &Network,
+        network: &BridgeNetwork,
         url: &Url,
         permit: &Permit<'_>,
-        limits: &Limits,
+        limits: &BridgeLimits,
         time: Duration,
-    ) -> Result<Connection, Error> {
+    ) -> Result<HttpConnection, RequestError> {
         let connecting = self.connect_now(network, url, permit, limits, time);
-        let late = |_| Error::Timeout(Phase::Connect);
+        let late = |_| RequestError::Timeout(RequestPhase::Connect);
         tokio::time::timeout(time, connecting).await.map_err(late)?
     }
 
     async fn connect_now(
         self: &Arc<Self>,
-        network: &Network,
+        network: &BridgeNetwork,
         url: &Url,
         permit: &Permit<'_>,
-        limits: &Limits,
+        limits: &BridgeLimits,
         time: Duration,
-    ) -> Result<Connection, Error> {
-        let key = Key::of(url);
+    ) -> Result<HttpConnection, RequestError> {
+        let key = ConnectionKey::of(url);
         let addresses = addresses(network, url, permit).await?;
         let stream = open(&key, &addresses, time).await?;
-        let failed = |e: io::Error| Error::Connect { host: key.host.clone(), fault: fault(&e) };
+        let failed =
+            |e: io::Error| RequestError::Connect { host: key.host.clone(), fault: fault(&e) };
         let address = stream.peer_addr().map_err(failed)?;
         stream.set_nodelay(true).map_err(failed)?;
         let received = Arc::new(AtomicU64::new(0));
         if !key.tls {
-            let io = Counted { stream, received: Arc::clone(&received) };
+            let io = CountingStream { stream, received: Arc::clone(&received) };
             return one(io, key, address, received, limits).await;
         }
         let shared = self.tls.get_or_init(|| network.tls().config().map(Arc::new));
-        let tls_failed = |text: String| Error::Tls { host: key.host.clone(), text };
+        let tls_failed = |text: String| RequestError::Tls { host: key.host.clone(), text };
         let config = shared.clone().map_err(tls_failed)?;
         let name = server_name(url).ok_or_else(|| tls_failed("not a name for TLS".into()))?;
         let stream = TlsConnector::from(config)
@@ -179,7 +181,7 @@ impl Pool {
             .await
             .map_err(|e| tls_error(&key.host, &e))?;
         let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-        let io = Counted { stream, received: Arc::clone(&received) };
+        let io = CountingStream { stream, received: Arc::clone(&received) };
         if !h2 {
             return one(io, key, address, received, limits).await;
         }
@@ -193,10 +195,10 @@ impl Pool {
 
 /// The addresses that may be connected to. None is asked for again.
 async fn addresses(
-    network: &Network,
+    network: &BridgeNetwork,
     url: &Url,
     permit: &Permit<'_>,
-) -> Result<Vec<IpAddr>, Error> {
+) -> Result<Vec<IpAddr>, RequestError> {
     let host = url.host_str().unwrap_or_default().to_string();
     let found: Vec<IpAddr> = match url.host() {
         Some(Host::Ipv4(a)) => vec![a.into()],
@@ -220,23 +222,27 @@ async fn addresses(
     }
     match refused {
         _ if !open.is_empty() => Ok(open),
-        Some(class) => Err(Error::Address { host, class }),
-        None => Err(Error::Resolve(host)),
+        Some(class) => Err(RequestError::Address { host, class }),
+        None => Err(RequestError::Resolve(host)),
     }
 }
 
 /// Connects to the first address that answers; each gets its part of the time.
-async fn open(key: &Key, addresses: &[IpAddr], time: Duration) -> Result<TcpStream, Error> {
+async fn open(
+    key: &ConnectionKey,
+    addresses: &[IpAddr],
+    time: Duration,
+) -> Result<TcpStream, RequestError> {
     let part = time / u32::try_from(addresses.len().max(1)).unwrap_or(1);
-    let mut last = Error::Timeout(Phase::Connect);
+    let mut last = RequestError::Timeout(RequestPhase::Connect);
     for address in addresses {
         let connecting = TcpStream::connect(SocketAddr::new(*address, key.port));
         match tokio::time::timeout(part, connecting).await {
             Ok(Ok(stream)) => return Ok(stream),
             Ok(Err(e)) => {
-                last = Error::Connect { host: key.host.clone(), fault: fault(&e) };
+                last = RequestError::Connect { host: key.host.clone(), fault: fault(&e) };
             }
-            Err(_) => last = Error::Timeout(Phase::Connect),
+            Err(_) => last = RequestError::Timeout(RequestPhase::Connect),
         }
     }
     Err(last)
@@ -252,28 +258,30 @@ fn fault(e: &io::Error) -> ConnectFault {
     }
 }
 
-fn tls_error(host: &str, e: &io::Error) -> Error {
+fn tls_error(host: &str, e: &io::Error) -> RequestError {
     let host = host.to_string();
     let inner = e.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>());
     match inner {
         Some(rustls::Error::InvalidCertificate(why)) => {
             let text: String = why.to_string().chars().take(300).collect();
-            Error::Certificate { host, text }
+            RequestError::Certificate { host, text }
         }
-        Some(other) => Error::Tls { host, text: other.to_string().chars().take(300).collect() },
-        None => Error::Tls { host, text: e.kind().to_string() },
+        Some(other) => {
+            RequestError::Tls { host, text: other.to_string().chars().take(300).collect() }
+        }
+        None => RequestError::Tls { host, text: e.kind().to_string() },
     }
 }
 
-type Io<S> = Counted<S>;
+type Io<S> = CountingStream<S>;
 
 async fn one<S>(
     io: Io<S>,
-    key: Key,
+    key: ConnectionKey,
     address: SocketAddr,
     received: Arc<AtomicU64>,
-    limits: &Limits,
-) -> Result<Connection, Error>
+    limits: &BridgeLimits,
+) -> Result<HttpConnection, RequestError>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -282,19 +290,22 @@ where
         .max_headers(limits.headers as usize)
         .handshake(TokioIo::new(io))
         .await
-        .map_err(|_| Error::Connect { host: key.host.clone(), fault: ConnectFault::Other })?;
-    let task = Arc::new(Task(tokio::spawn(connection).abort_handle()));
-    let sender = Sender::One(sender);
-    Ok(Connection { key, address, sender, task, received, reused: false })
+        .map_err(|_| RequestError::Connect {
+            host: key.host.clone(),
+            fault: ConnectFault::Other,
+        })?;
+    let task = Arc::new(ConnectionTask(tokio::spawn(connection).abort_handle()));
+    let sender = HttpSender::One(sender);
+    Ok(HttpConnection { key, address, sender, task, received, reused: false })
 }
 
 async fn many<S>(
     io: Io<S>,
-    key: Key,
+    key: ConnectionKey,
     address: SocketAddr,
     received: Arc<AtomicU64>,
-    limits: &Limits,
-) -> Result<Connection, Error>
+    limits: &BridgeLimits,
+) -> Result<HttpConnection, RequestError>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -302,38 +313,41 @@ where
         .max_header_list_size(limits.header_bytes)
         .handshake(TokioIo::new(io))
         .await
-        .map_err(|_| Error::Connect { host: key.host.clone(), fault: ConnectFault::Other })?;
-    let task = Arc::new(Task(tokio::spawn(connection).abort_handle()));
-    let sender = Sender::Many(sender);
-    Ok(Connection { key, address, sender, task, received, reused: false })
+        .map_err(|_| RequestError::Connect {
+            host: key.host.clone(),
+            fault: ConnectFault::Other,
+        })?;
+    let task = Arc::new(ConnectionTask(tokio::spawn(connection).abort_handle()));
+    let sender = HttpSender::Many(sender);
+    Ok(HttpConnection { key, address, sender, task, received, reused: false })
 }
 
-impl Connection {
+impl HttpConnection {
     pub(crate) fn is_http2(&self) -> bool {
-        matches!(self.sender, Sender::Many(_))
+        matches!(self.sender, HttpSender::Many(_))
     }
 
     fn is_closed(&self) -> bool {
         match &self.sender {
-            Sender::One(s) => s.is_closed(),
-            Sender::Many(s) => s.is_closed(),
+            HttpSender::One(s) => s.is_closed(),
+            HttpSender::Many(s) => s.is_closed(),
         }
     }
 
     fn is_ready(&self) -> bool {
         match &self.sender {
-            Sender::One(s) => s.is_ready(),
-            Sender::Many(s) => s.is_ready(),
+            HttpSender::One(s) => s.is_ready(),
+            HttpSender::Many(s) => s.is_ready(),
         }
     }
 
     /// The same connection for another request, where it can carry several.
     fn shared(&self) -> Option<Self> {
-        let Sender::Many(sender) = &self.sender else { return None };
+        let HttpSender::Many(sender) = &self.sender else { return None };
         Some(Self {
             key: self.key.clone(),
             address: self.address,
-            sender: Sender::Many(sender.clone()),
+            sender: HttpSender::Many(sender.clone()),
             task: Arc::clone(&self.task),
             received: Arc::clone(&self.received),
             reused: true,
@@ -342,15 +356,15 @@ impl Connection {
 
     pub(crate) async fn send(
         &mut self,
-        request: Request<Sending>,
+        request: Request<BodySending>,
     ) -> Result<Response<Incoming>, SendFailed> {
         let before = self.received.load(Relaxed);
         let sent = match &mut self.sender {
-            Sender::One(s) => match s.ready().await {
+            HttpSender::One(s) => match s.ready().await {
                 Ok(()) => s.try_send_request(request).await,
                 Err(error) => return Err(SendFailed { error, unsent: true, silent: true }),
             },
-            Sender::Many(s) => match s.ready().await {
+            HttpSender::Many(s) => match s.ready().await {
                 Ok(()) => s.try_send_request(request).await,
                 Err(error) => return Err(SendFailed { error, unsent: true, silent: true }),
             },
@@ -364,12 +378,12 @@ impl Connection {
 }
 
 /// A stream that tells how much has come.
-struct Counted<S> {
+struct CountingStream<S> {
     stream: S,
     received: Arc<AtomicU64>,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CountingStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -382,7 +396,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountingStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

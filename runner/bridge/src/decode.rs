@@ -1,7 +1,7 @@
 //! Content encodings, where the host must read a body to look for secrets. Otherwise bodies go to the
 //! guest as they came, and are decoded there, within the guest's own limits.
 
-use crate::error::Error;
+use crate::error::RequestError;
 use flate2::write::MultiGzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 use http::header::{CONTENT_ENCODING, HeaderMap};
@@ -10,16 +10,16 @@ use std::io::Write as _;
 /// Bytes that are decoded at a time: deflate makes at most about 1,032 of each.
 pub(crate) const PIECE: usize = 1024;
 
-pub(crate) enum Decoder {
+pub(crate) enum BodyDecoder {
     Plain,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
     /// What HTTP calls deflate is zlib's format (RFC 9110, 8.4.1.2). True once it has ended.
     Zlib(Box<Decompress>, bool),
 }
 
-impl Decoder {
+impl BodyDecoder {
     /// The decoder for a body with these headers.
-    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Error> {
+    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, RequestError> {
         let all: Vec<String> = headers
             .get_all(CONTENT_ENCODING)
             .iter()
@@ -31,7 +31,7 @@ impl Decoder {
             [] => Ok(Self::Plain),
             ["gzip" | "x-gzip"] => Ok(Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new())))),
             ["deflate"] => Ok(Self::Zlib(Box::new(Decompress::new(true)), false)),
-            _ => Err(Error::Encoding(all.join(", ").chars().take(80).collect())),
+            _ => Err(RequestError::Encoding(all.join(", ").chars().take(80).collect())),
         }
     }
 
@@ -40,15 +40,15 @@ impl Decoder {
     }
 
     /// Decodes a piece of at most [`PIECE`] bytes.
-    pub(crate) fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, Error> {
+    pub(crate) fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, RequestError> {
         match self {
             Self::Plain => Ok(piece.to_vec()),
             Self::Gzip(decoder) => {
-                decoder.write_all(piece).map_err(|_| Error::Encoding("gzip".into()))?;
+                decoder.write_all(piece).map_err(|_| RequestError::Encoding("gzip".into()))?;
                 Ok(std::mem::take(decoder.get_mut()))
             }
             Self::Zlib(decoder, ended) => {
-                let bad = || Error::Encoding("deflate".into());
+                let bad = || RequestError::Encoding("deflate".into());
                 let mut out = Vec::with_capacity(4 * PIECE);
                 let begin = decoder.total_in();
                 loop {
@@ -72,11 +72,11 @@ impl Decoder {
     }
 
     /// What remains when the body has ended.
-    pub(crate) fn finish(self) -> Result<Vec<u8>, Error> {
+    pub(crate) fn finish(self) -> Result<Vec<u8>, RequestError> {
         match self {
             Self::Plain | Self::Zlib(_, true) => Ok(Vec::new()),
-            Self::Zlib(_, false) => Err(Error::Partial),
-            Self::Gzip(decoder) => decoder.finish().map_err(|_| Error::Partial),
+            Self::Zlib(_, false) => Err(RequestError::Partial),
+            Self::Gzip(decoder) => decoder.finish().map_err(|_| RequestError::Partial),
         }
     }
 }
@@ -88,12 +88,12 @@ mod tests {
     use flate2::write::{GzEncoder, ZlibEncoder};
     use http::HeaderValue;
 
-    fn decoder(encoding: &'static str) -> Result<Decoder, Error> {
+    fn decoder(encoding: &'static str) -> Result<BodyDecoder, RequestError> {
         let one = (CONTENT_ENCODING, HeaderValue::from_static(encoding));
-        Decoder::of(&HeaderMap::from_iter([one]))
+        BodyDecoder::of(&HeaderMap::from_iter([one]))
     }
 
-    fn decode(encoding: &'static str, bytes: &[u8], step: usize) -> Result<Vec<u8>, Error> {
+    fn decode(encoding: &'static str, bytes: &[u8], step: usize) -> Result<Vec<u8>, RequestError> {
         let mut d = decoder(encoding)?;
         let mut out = Vec::new();
         for piece in bytes.chunks(step) {
@@ -128,12 +128,15 @@ mod tests {
         }
         assert!(decoder("identity").unwrap().is_plain());
         for other in ["br", "zstd", "gzip, gzip", "compress", "\u{e9}"] {
-            assert!(matches!(decoder_bytes(other.as_bytes()), Err(Error::Encoding(_))), "{other}");
+            assert!(
+                matches!(decoder_bytes(other.as_bytes()), Err(RequestError::Encoding(_))),
+                "{other}"
+            );
         }
     }
 
-    fn decoder_bytes(encoding: &[u8]) -> Result<Decoder, Error> {
+    fn decoder_bytes(encoding: &[u8]) -> Result<BodyDecoder, RequestError> {
         let one = (CONTENT_ENCODING, HeaderValue::from_bytes(encoding).unwrap());
-        Decoder::of(&HeaderMap::from_iter([one]))
+        BodyDecoder::of(&HeaderMap::from_iter([one]))
     }
 }

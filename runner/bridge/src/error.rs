@@ -1,12 +1,12 @@
 //! Why a request was not made, or not finished. The types go to the guest as they are, so that
 //! nothing in them tells what a guest may not know: no secret, no address of the host's networks.
 
-use crate::address::Class;
+use crate::address::AddressClass;
 use serde::{Deserialize, Serialize};
 
 /// Why a request has no response, or its body no end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum Error {
+pub enum RequestError {
     /// The text is not an absolute URL.
     #[error("not a URL: {0}")]
     Url(UrlFault),
@@ -19,16 +19,16 @@ pub enum Error {
     Header { name: String, fault: HeaderFault },
     /// No rule allows it, or a rule denies it.
     #[error("{0}")]
-    Refused(Refusal),
+    Refused(RuleRefusal),
     /// All addresses of the host are ones that a rule must name.
     #[error("{host} has {class}, which the sandbox's policy does not name")]
-    Address { host: String, class: Class },
+    Address { host: String, class: AddressClass },
     #[error("could not resolve {0}")]
     Resolve(String),
     #[error("could not connect to {host}: {fault}")]
     Connect { host: String, fault: ConnectFault },
     #[error("{0} took too long")]
-    Timeout(Phase),
+    Timeout(RequestPhase),
     /// A handshake that failed for another reason than the certificate.
     #[error("TLS with {host}: {text}")]
     Tls { host: String, text: String },
@@ -55,7 +55,7 @@ pub enum Error {
     #[error("content encoding {0:?} cannot be decoded here")]
     Encoding(String),
     #[error("limit reached: {0}")]
-    Limit(Limit),
+    Limit(BridgeLimit),
     /// The owner's secret could not be had. What went wrong is in the log only.
     #[error("a header of the sandbox's policy could not be made")]
     Secret,
@@ -67,7 +67,7 @@ pub enum Error {
     Cancelled,
 }
 
-impl Error {
+impl RequestError {
     /// The exit status that curl has for this.
     #[must_use]
     pub fn curl_code(&self) -> u8 {
@@ -89,10 +89,10 @@ impl Error {
             Self::Certificate { .. } => 60,
             Self::Encoding(_) => 61,
             Self::Limit(limit) => match limit {
-                Limit::Download | Limit::Ratio => 63,
-                Limit::Upload => 55,
-                Limit::Headers => 56,
-                Limit::Requests | Limit::Concurrent => 7,
+                BridgeLimit::Download | BridgeLimit::Ratio => 63,
+                BridgeLimit::Upload => 55,
+                BridgeLimit::Headers => 56,
+                BridgeLimit::Requests | BridgeLimit::Concurrent => 7,
             },
             Self::Rewind(_) => 65,
         }
@@ -142,7 +142,7 @@ pub enum ConnectFault {
 
 /// What took too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum Phase {
+pub enum RequestPhase {
     /// Resolving, connecting and the TLS handshake together.
     #[error("connecting")]
     Connect,
@@ -154,7 +154,7 @@ pub enum Phase {
 
 /// A limit of [`crate::Limits`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum Limit {
+pub enum BridgeLimit {
     #[error("the number of requests")]
     Requests,
     #[error("requests at the same time")]
@@ -171,7 +171,7 @@ pub enum Limit {
 
 /// A request that the rules do not allow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refusal {
+pub struct RuleRefusal {
     /// `host:port`.
     pub target: String,
     /// The rule that denies it; if there is none, none allows it.
@@ -180,7 +180,7 @@ pub struct Refusal {
     pub needed: String,
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for RuleRefusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} is not allowed by the sandbox's policy", self.target)?;
         match &self.denied_by {
@@ -198,16 +198,16 @@ mod tests {
     #[test]
     fn codes_are_curls() {
         let table = [
-            (Error::Url(UrlFault::Syntax), 3),
-            (Error::Resolve("h".into()), 6),
-            (Error::Connect { host: "h".into(), fault: ConnectFault::Refused }, 7),
-            (Error::Partial, 18),
-            (Error::Timeout(Phase::Total), 28),
-            (Error::Tls { host: "h".into(), text: String::new() }, 35),
-            (Error::Redirects(3), 47),
-            (Error::Empty, 52),
-            (Error::Receive(String::new()), 56),
-            (Error::Certificate { host: "h".into(), text: String::new() }, 60),
+            (RequestError::Url(UrlFault::Syntax), 3),
+            (RequestError::Resolve("h".into()), 6),
+            (RequestError::Connect { host: "h".into(), fault: ConnectFault::Refused }, 7),
+            (RequestError::Partial, 18),
+            (RequestError::Timeout(RequestPhase::Total), 28),
+            (RequestError::Tls { host: "h".into(), text: String::new() }, 35),
+            (RequestError::Redirects(3), 47),
+            (RequestError::Empty, 52),
+            (RequestError::Receive(String::new()), 56),
+            (RequestError::Certificate { host: "h".into(), text: String::new() }, 60),
         ];
         for (error, code) in table {
             assert_eq!(error.curl_code(), code, "{error}");

@@ -3,17 +3,17 @@
 //! Each hop: rules, counts, secrets, addresses, connection, head; then a redirect is the next hop, and
 //! anything else goes to the guest, its body decoded and scrubbed if there are secrets.
 
-use crate::body::Source;
-use crate::bridge::Shared;
-use crate::connect::{Connection, SendFailed};
-use crate::decode::{Decoder, PIECE};
-use crate::error::{Error, Limit, Phase};
-use crate::log::{self, Open};
-use crate::message::{BodyLength, Header, ResponseHead, Version};
-use crate::pipe::{Pipe, Slot};
-use crate::request::{Request, hop_by_hop};
+use crate::body::BodySource;
+use crate::bridge::BridgeInner;
+use crate::connect::{HttpConnection, SendFailed};
+use crate::decode::{BodyDecoder, PIECE};
+use crate::error::{BridgeLimit, RequestError, RequestPhase};
+use crate::log::{self, OpenLogEntry};
+use crate::message::{BodyLength, Header, HttpVersion, ResponseHead};
+use crate::pipe::{BodyPipe, OnceSlot};
+use crate::request::{GuestRequest, hop_by_hop};
 use crate::rules::Permit;
-use crate::scrub::{Forms, Scrubber};
+use crate::scrub::{Scrubber, SecretForms};
 use crate::secret::plain_allowed;
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -31,51 +31,51 @@ use url::Url;
 const FREE: u64 = 8 << 20;
 
 /// Where the answer goes. If the task ends without one, whoever waits is told.
-pub(crate) struct Reply {
-    pub(crate) head: Arc<Slot<Result<ResponseHead, Error>>>,
-    pub(crate) body: Arc<Pipe>,
-    pub(crate) upload: Arc<Pipe>,
+pub(crate) struct ReplySender {
+    pub(crate) head: Arc<OnceSlot<Result<ResponseHead, RequestError>>>,
+    pub(crate) body: Arc<BodyPipe>,
+    pub(crate) upload: Arc<BodyPipe>,
 }
 
-impl Reply {
-    fn end(&self, how: Result<(), Error>) {
+impl ReplySender {
+    fn end(&self, how: Result<(), RequestError>) {
         self.body.end(how.clone());
-        self.head.put(Err(how.err().unwrap_or(Error::Cancelled)));
+        self.head.put(Err(how.err().unwrap_or(RequestError::Cancelled)));
         self.upload.close();
     }
 }
 
-impl Drop for Reply {
+impl Drop for ReplySender {
     fn drop(&mut self) {
-        self.end(Err(Error::Cancelled));
+        self.end(Err(RequestError::Cancelled));
     }
 }
 
-pub(crate) struct Job {
-    pub(crate) bridge: Arc<Shared>,
+pub(crate) struct RequestJob {
+    pub(crate) bridge: Arc<BridgeInner>,
     pub(crate) number: u64,
-    pub(crate) request: Request,
-    pub(crate) reply: Reply,
-    pub(crate) source: Arc<Source>,
+    pub(crate) request: GuestRequest,
+    pub(crate) reply: ReplySender,
+    pub(crate) source: Arc<BodySource>,
     /// The hop that is being made.
-    pub(crate) log: Option<Open>,
-    pub(crate) _active: Arc<crate::limits::Active>,
+    pub(crate) log: Option<OpenLogEntry>,
+    pub(crate) _active: Arc<crate::limits::ActiveRequest>,
 }
 
 /// A response whose head has been checked.
-struct Arrived {
-    connection: Connection,
+struct CheckedResponse {
+    connection: HttpConnection,
     parts: response::Parts,
     body: Incoming,
     sent: Arc<AtomicU64>,
 }
 
-impl Job {
+impl RequestJob {
     pub(crate) async fn run(mut self) {
         let total = self.request.total;
         let how = match tokio::time::timeout(total, self.hops()).await {
             Ok(how) => how,
-            Err(_) => Err(Error::Timeout(Phase::Total)),
+            Err(_) => Err(RequestError::Timeout(RequestPhase::Total)),
         };
         if let Some(log) = self.log.take() {
             log.end(how.as_ref().err().cloned());
@@ -83,7 +83,7 @@ impl Job {
         self.reply.end(how);
     }
 
-    async fn hops(&mut self) -> Result<(), Error> {
+    async fn hops(&mut self) -> Result<(), RequestError> {
         let mut hop = 0;
         loop {
             let arrived = self.hop(hop).await?;
@@ -91,7 +91,7 @@ impl Job {
             let next = self.request.redirected(arrived.parts.status, &arrived.parts.headers)?;
             let Some(next) = next else { return self.deliver(arrived, hop).await };
             if hop >= limit {
-                return Err(Error::Redirects(limit));
+                return Err(RequestError::Redirects(limit));
             }
             if next.body == BodyLength::None {
                 self.reply.upload.close();
@@ -107,19 +107,22 @@ impl Job {
     }
 
     /// Sends the request as it is now, and checks the head that comes back.
-    async fn hop(&mut self, hop: u32) -> Result<Arrived, Error> {
+    async fn hop(&mut self, hop: u32) -> Result<CheckedResponse, RequestError> {
         let bridge = Arc::clone(&self.bridge);
         let url = self.request.url.clone();
-        let mut log = Open::new(&bridge.sink, self.number, hop, self.request.method.as_str());
+        let mut log =
+            OpenLogEntry::new(&bridge.sink, self.number, hop, self.request.method.as_str());
         log.entry.url = bridge.shown(&url);
         let log = &mut self.log.insert(log).entry;
-        let permit =
-            bridge.rules.check(self.request.method.as_str(), &url).map_err(Error::Refused)?;
+        let permit = bridge
+            .rules
+            .check(self.request.method.as_str(), &url)
+            .map_err(RequestError::Refused)?;
         log.rule = Some(permit.rule());
         bridge.counters.request(&bridge.limits)?;
         let secrets = secrets(&bridge, &url).await.map_err(|e| {
             log.detail = Some(e);
-            Error::Secret
+            RequestError::Secret
         })?;
         log.secrets = secrets.iter().map(|(name, _)| name.to_string()).collect();
         let mut fresh = false;
@@ -131,7 +134,7 @@ impl Job {
                         log.entry.status = Some(parts.status.as_u16());
                         log.entry.sent = sent.load(Relaxed);
                     }
-                    let arrived = Arrived { connection, parts, body, sent };
+                    let arrived = CheckedResponse { connection, parts, body, sent };
                     return self.checked(arrived);
                 }
                 // The server has closed a kept connection in the meantime.
@@ -148,8 +151,10 @@ impl Job {
         permit: &Permit<'_>,
         secrets: &[(HeaderName, HeaderValue)],
         fresh: bool,
-    ) -> Result<(Connection, Result<(response::Parts, Incoming, Arc<AtomicU64>), SendFailed>), Error>
-    {
+    ) -> Result<
+        (HttpConnection, Result<(response::Parts, Incoming, Arc<AtomicU64>), SendFailed>),
+        RequestError,
+    > {
         let (bridge, request) = (&self.bridge, &self.request);
         let kept = if fresh { None } else { bridge.pool.take(&request.url, permit) };
         let mut connection = match kept {
@@ -164,20 +169,20 @@ impl Job {
         }
         let plain = request.url.scheme() == "http";
         if plain && !secrets.is_empty() && !plain_allowed(connection.address.ip()) {
-            return Err(Error::Secret);
+            return Err(RequestError::Secret);
         }
         let (sent, done) = (Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
         let body = self.source.send(request.body, Arc::clone(&sent), Arc::clone(&done))?;
         let whole = written(request, connection.is_http2(), secrets, !bridge.secrets.is_empty())?
             .body(body)
-            .map_err(|_| Error::Url(crate::error::UrlFault::Syntax))?;
+            .map_err(|_| RequestError::Url(crate::error::UrlFault::Syntax))?;
         let late = async {
             done.notified().await;
             tokio::time::sleep(bridge.limits.first_byte).await;
         };
         let answer = tokio::select! {
             answer = connection.send(whole) => answer,
-            () = late => return Err(Error::Timeout(Phase::FirstByte)),
+            () = late => return Err(RequestError::Timeout(RequestPhase::FirstByte)),
         };
         if let Some(log) = &mut self.log {
             log.entry.sent = sent.load(Relaxed);
@@ -196,13 +201,13 @@ impl Job {
     }
 
     /// Judges a head, and puts stars for secrets in it.
-    fn checked(&self, mut arrived: Arrived) -> Result<Arrived, Error> {
+    fn checked(&self, mut arrived: CheckedResponse) -> Result<CheckedResponse, RequestError> {
         let limits = &self.bridge.limits;
         let parts = &mut arrived.parts;
         framing(parts)?;
         let bytes: usize = parts.headers.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
         if parts.headers.len() > limits.headers as usize || bytes > limits.header_bytes as usize {
-            return Err(Error::Limit(Limit::Headers));
+            return Err(RequestError::Limit(BridgeLimit::Headers));
         }
         let forms = self.bridge.secrets.forms();
         if !forms.is_empty() {
@@ -211,23 +216,23 @@ impl Job {
         Ok(arrived)
     }
 
-    async fn deliver(&mut self, arrived: Arrived, hop: u32) -> Result<(), Error> {
-        let Arrived { connection, mut parts, mut body, sent } = arrived;
+    async fn deliver(&mut self, arrived: CheckedResponse, hop: u32) -> Result<(), RequestError> {
+        let CheckedResponse { connection, mut parts, mut body, sent } = arrived;
         let bridge = Arc::clone(&self.bridge);
         let forms = bridge.secrets.forms();
-        let mut decoder = Decoder::Plain;
+        let mut decoder = BodyDecoder::Plain;
         if !forms.is_empty() && !body.is_end_stream() {
-            decoder = Decoder::of(&parts.headers)?;
+            decoder = BodyDecoder::of(&parts.headers)?;
         }
         if !decoder.is_plain() {
             parts.headers.remove(header::CONTENT_ENCODING);
             parts.headers.remove(header::CONTENT_LENGTH);
         }
         if body.size_hint().lower() > bridge.limits.download {
-            return Err(Error::Limit(Limit::Download));
+            return Err(RequestError::Limit(BridgeLimit::Download));
         }
         self.reply.head.put(Ok(self.head(&parts, hop, &forms)));
-        let mut flow = Flow { bridge: &bridge, forms: &forms, scrubber: Scrubber::default() };
+        let mut flow = BodyFlow { bridge: &bridge, forms: &forms, scrubber: Scrubber::default() };
         let (mut received, mut decoded) = (0_u64, 0_u64);
         while let Some(data) = next(&mut body).await? {
             received += data.len() as u64;
@@ -236,7 +241,7 @@ impl Job {
                 log.entry.sent = sent.load(Relaxed);
             }
             if received > bridge.limits.download {
-                return Err(Error::Limit(Limit::Download));
+                return Err(RequestError::Limit(BridgeLimit::Download));
             }
             bridge.counters.received(data.len() as u64, &bridge.limits)?;
             if decoder.is_plain() {
@@ -260,15 +265,15 @@ impl Job {
         Ok(())
     }
 
-    fn head(&self, parts: &response::Parts, hop: u32, forms: &Forms) -> ResponseHead {
+    fn head(&self, parts: &response::Parts, hop: u32, forms: &SecretForms) -> ResponseHead {
         let headers = parts.headers.iter().filter(|(name, _)| !hop_by_hop(name));
         let url = forms.scrub(self.request.url.as_str().as_bytes());
         ResponseHead {
             status: parts.status.as_u16(),
             version: match parts.version {
-                http::Version::HTTP_10 => Version::Http10,
-                http::Version::HTTP_2 => Version::Http2,
-                _ => Version::Http11,
+                http::Version::HTTP_10 => HttpVersion::Http10,
+                http::Version::HTTP_2 => HttpVersion::Http2,
+                _ => HttpVersion::Http11,
             },
             url: String::from_utf8_lossy(&url).into_owned(),
             redirects: hop,
@@ -282,9 +287,9 @@ impl Job {
     }
 
     /// Reads the rest of a redirect's response, if it is short and there; its bytes are counted.
-    async fn skip(&self, arrived: Arrived) {
+    async fn skip(&self, arrived: CheckedResponse) {
         const SHORT: u64 = 16 << 10;
-        let Arrived { connection, mut body, .. } = arrived;
+        let CheckedResponse { connection, mut body, .. } = arrived;
         if body.size_hint().upper().is_none_or(|n| n > SHORT) {
             return;
         }
@@ -293,7 +298,7 @@ impl Job {
             while let Some(data) = next(&mut body).await? {
                 counters.received(data.len() as u64, &self.bridge.limits)?;
             }
-            Ok::<(), Error>(())
+            Ok::<(), RequestError>(())
         };
         let soon = std::time::Duration::from_millis(50);
         if matches!(tokio::time::timeout(soon, whole).await, Ok(Ok(()))) {
@@ -303,14 +308,14 @@ impl Job {
 }
 
 /// The last steps of a body on its way to the guest.
-struct Flow<'a> {
-    bridge: &'a Shared,
-    forms: &'a Forms,
+struct BodyFlow<'a> {
+    bridge: &'a BridgeInner,
+    forms: &'a SecretForms,
     scrubber: Scrubber,
 }
 
-impl Flow<'_> {
-    async fn give(&mut self, to: &Pipe, data: Bytes) -> Result<(), Error> {
+impl BodyFlow<'_> {
+    async fn give(&mut self, to: &BodyPipe, data: Bytes) -> Result<(), RequestError> {
         if self.forms.is_empty() {
             return to.write(data).await;
         }
@@ -318,13 +323,13 @@ impl Flow<'_> {
         to.write(clean.into()).await
     }
 
-    fn bounded(&self, received: u64, decoded: u64) -> Result<(), Error> {
+    fn bounded(&self, received: u64, decoded: u64) -> Result<(), RequestError> {
         let limits = &self.bridge.limits;
         if decoded > limits.download {
-            return Err(Error::Limit(Limit::Download));
+            return Err(RequestError::Limit(BridgeLimit::Download));
         }
         if decoded > FREE && decoded / received.max(1) > u64::from(limits.ratio) {
-            return Err(Error::Limit(Limit::Ratio));
+            return Err(RequestError::Limit(BridgeLimit::Ratio));
         }
         Ok(())
     }
@@ -332,7 +337,7 @@ impl Flow<'_> {
 
 /// The headers that the policy adds; the error is for the log.
 async fn secrets(
-    bridge: &Arc<Shared>,
+    bridge: &Arc<BridgeInner>,
     url: &Url,
 ) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
     if !bridge.secrets.concern(url) {
@@ -345,11 +350,11 @@ async fn secrets(
 
 /// The request as it goes out.
 fn written(
-    request: &Request,
+    request: &GuestRequest,
     http2: bool,
     secrets: &[(HeaderName, HeaderValue)],
     searched: bool,
-) -> Result<http::request::Builder, Error> {
+) -> Result<http::request::Builder, RequestError> {
     let url = &request.url;
     let target = if http2 {
         url.as_str().to_string()
@@ -361,8 +366,8 @@ fn written(
     if !http2 {
         let port = url.port().map(|p| format!(":{p}")).unwrap_or_default();
         let host = format!("{}{port}", url.host_str().unwrap_or_default());
-        let host =
-            HeaderValue::from_str(&host).map_err(|_| Error::Url(crate::error::UrlFault::Host))?;
+        let host = HeaderValue::from_str(&host)
+            .map_err(|_| RequestError::Url(crate::error::UrlFault::Host))?;
         headers.insert(header::HOST, host);
     }
     if searched {
@@ -384,8 +389,8 @@ fn written(
 
 /// Refuses what readers of HTTP/1.1 may take for different messages (RFC 9112, 6.3), and heads
 /// that do not belong to a response of ours.
-fn framing(parts: &response::Parts) -> Result<(), Error> {
-    let malformed = |text: &str| Err(Error::Malformed(text.to_string()));
+fn framing(parts: &response::Parts) -> Result<(), RequestError> {
+    let malformed = |text: &str| Err(RequestError::Malformed(text.to_string()));
     let lengths: Vec<&HeaderValue> = parts.headers.get_all(header::CONTENT_LENGTH).iter().collect();
     let codings: Vec<&HeaderValue> =
         parts.headers.get_all(header::TRANSFER_ENCODING).iter().collect();
@@ -413,7 +418,7 @@ fn framing(parts: &response::Parts) -> Result<(), Error> {
     Ok(())
 }
 
-fn scrubbed(headers: &HeaderMap, forms: &Forms) -> HeaderMap {
+fn scrubbed(headers: &HeaderMap, forms: &SecretForms) -> HeaderMap {
     let mut out = HeaderMap::with_capacity(headers.len());
     for (name, value) in headers {
         if forms.in_name(name.as_str().as_bytes()) {
@@ -428,7 +433,7 @@ fn scrubbed(headers: &HeaderMap, forms: &Forms) -> HeaderMap {
 }
 
 /// The next bytes of a body. Trailers are passed over.
-async fn next(body: &mut Incoming) -> Result<Option<Bytes>, Error> {
+async fn next(body: &mut Incoming) -> Result<Option<Bytes>, RequestError> {
     loop {
         let frame = std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await;
         match frame {
@@ -443,36 +448,36 @@ async fn next(body: &mut Incoming) -> Result<Option<Bytes>, Error> {
     }
 }
 
-fn in_body(e: &hyper::Error) -> Error {
+fn in_body(e: &hyper::Error) -> RequestError {
     let ended = |e: &std::io::Error| e.kind() == std::io::ErrorKind::UnexpectedEof;
     if e.is_incomplete_message() || cause(e).is_some_and(ended) {
-        return Error::Partial;
+        return RequestError::Partial;
     }
     if e.is_parse() || cause::<std::io::Error>(e).is_some_and(is_invalid) {
-        return Error::Malformed("its body is not framed as HTTP has it".into());
+        return RequestError::Malformed("its body is not framed as HTTP has it".into());
     }
-    Error::Receive("the connection failed within the body".into())
+    RequestError::Receive("the connection failed within the body".into())
 }
 
 fn is_invalid(e: &std::io::Error) -> bool {
     matches!(e.kind(), std::io::ErrorKind::InvalidInput | std::io::ErrorKind::InvalidData)
 }
 
-fn no_response(failed: &SendFailed) -> Error {
+fn no_response(failed: &SendFailed) -> RequestError {
     let e = &failed.error;
-    if let Some(ours) = cause::<Error>(e) {
+    if let Some(ours) = cause::<RequestError>(e) {
         return ours.clone();
     }
     if e.is_parse_too_large() {
-        return Error::Limit(Limit::Headers);
+        return RequestError::Limit(BridgeLimit::Headers);
     }
     if e.is_parse() {
-        return Error::Malformed("its head is not HTTP".into());
+        return RequestError::Malformed("its head is not HTTP".into());
     }
     if failed.silent {
-        return Error::Empty;
+        return RequestError::Empty;
     }
-    Error::Receive("the connection failed before the response's head".into())
+    RequestError::Receive("the connection failed before the response's head".into())
 }
 
 /// The first error of a kind among the causes.
@@ -487,7 +492,7 @@ fn cause<T: StdError + 'static>(e: &hyper::Error) -> Option<&T> {
     None
 }
 
-impl Shared {
+impl BridgeInner {
     /// A URL for the log.
     fn shown(&self, url: &Url) -> String {
         let text = log::shown(url, self.log_query);
@@ -495,8 +500,14 @@ impl Shared {
     }
 
     /// An entry for a request that was refused before it had hops.
-    pub(crate) fn refused(&self, number: u64, method: &str, url: Option<&Url>, error: &Error) {
-        let mut log = Open::new(&self.sink, number, 0, method);
+    pub(crate) fn refused(
+        &self,
+        number: u64,
+        method: &str,
+        url: Option<&Url>,
+        error: &RequestError,
+    ) {
+        let mut log = OpenLogEntry::new(&self.sink, number, 0, method);
         log.entry.url = url.map(|u| self.shown(u)).unwrap_or_default();
         log.end(Some(error.clone()));
     }

@@ -4,11 +4,11 @@
 //! Such a host is not told where a name leads. So a rule that says where its host is (`at`) cannot be kept, and is refused;
 //! a literal address, and `localhost`, are judged as everywhere.
 
-use crate::error::{Error, Limit};
-use crate::limits::{Counters, Limits};
-use crate::message::{Header, Redirect, RequestHead};
-use crate::request::Request;
-use crate::rules::{Rules, is_localhost};
+use crate::error::{BridgeLimit, RequestError};
+use crate::limits::{BridgeLimits, RequestCounters};
+use crate::message::{Header, RedirectPolicy, RequestHead};
+use crate::request::GuestRequest;
+use crate::rules::{RequestRules, is_localhost};
 use http::header::{HeaderMap, HeaderValue, LOCATION};
 use http::{Method, StatusCode};
 use std::net::{IpAddr, Ipv4Addr};
@@ -17,28 +17,28 @@ use url::{Host, Url};
 
 /// A session's rules, limits and counts.
 #[derive(Debug)]
-pub struct Judge {
-    rules: Rules,
-    limits: Limits,
-    counters: Counters,
+pub struct RequestJudge {
+    rules: RequestRules,
+    limits: BridgeLimits,
+    counters: RequestCounters,
 }
 
 /// A request that may be made, in the form that was judged.
 #[derive(Clone, Debug)]
-pub struct Judged(Request);
+pub struct JudgedRequest(GuestRequest);
 
 /// A rule says where its host is, which nobody can look at here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}': where a host is (at) cannot be checked here; name its address instead")]
 pub struct PlaceError(pub String);
 
-impl Judge {
+impl RequestJudge {
     /// # Errors
     /// For a rule with `at`.
-    pub fn new(rules: Rules, limits: Limits) -> Result<Judge, PlaceError> {
+    pub fn new(rules: RequestRules, limits: BridgeLimits) -> Result<RequestJudge, PlaceError> {
         match rules.with_place() {
             Some(rule) => Err(PlaceError(rule.to_string())),
-            None => Ok(Judge { rules, limits, counters: Counters::default() }),
+            None => Ok(RequestJudge { rules, limits, counters: RequestCounters::default() }),
         }
     }
 
@@ -69,8 +69,8 @@ impl Judge {
     ///
     /// # Errors
     /// If it is malformed, not allowed, or one too many.
-    pub fn request(&self, head: &RequestHead) -> Result<Judged, Error> {
-        self.allowed(Request::new(head, &self.limits)?)
+    pub fn request(&self, head: &RequestHead) -> Result<JudgedRequest, RequestError> {
+        self.allowed(GuestRequest::new(head, &self.limits)?)
     }
 
     /// The request that a response asks for by a redirect, if the head of `judged` has those followed; judged as well.
@@ -79,27 +79,28 @@ impl Judge {
     /// As of [`Judge::request`], and if there were `hop` redirects already and may be no more.
     pub fn redirected(
         &self,
-        judged: &Judged,
+        judged: &JudgedRequest,
         (status, headers): (u16, &[Header]),
         hop: u32,
-    ) -> Result<Option<Judged>, Error> {
+    ) -> Result<Option<JudgedRequest>, RequestError> {
         let Some(limit) = judged.0.follow else { return Ok(None) };
         let mut locations = HeaderMap::new();
         for header in headers.iter().filter(|h| h.name.eq_ignore_ascii_case("location")) {
             let value = HeaderValue::from_bytes(&header.value);
-            locations.append(LOCATION, value.map_err(|e| Error::Malformed(e.to_string()))?);
+            locations.append(LOCATION, value.map_err(|e| RequestError::Malformed(e.to_string()))?);
         }
-        let status = StatusCode::from_u16(status).map_err(|e| Error::Malformed(e.to_string()))?;
+        let status =
+            StatusCode::from_u16(status).map_err(|e| RequestError::Malformed(e.to_string()))?;
         match judged.0.redirected(status, &locations)? {
             None => Ok(None),
-            Some(_) if hop >= limit => Err(Error::Redirects(limit)),
+            Some(_) if hop >= limit => Err(RequestError::Redirects(limit)),
             Some(next) => self.allowed(next).map(Some),
         }
     }
 
-    fn allowed(&self, request: Request) -> Result<Judged, Error> {
+    fn allowed(&self, request: GuestRequest) -> Result<JudgedRequest, RequestError> {
         let permit = self.rules.check(request.method.as_str(), &request.url);
-        let permit = permit.map_err(Error::Refused)?;
+        let permit = permit.map_err(RequestError::Refused)?;
         let address = match request.url.host() {
             Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
             Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
@@ -108,19 +109,19 @@ impl Judge {
         };
         if let Some(address) = address {
             let host = request.url.host_str().unwrap_or_default().to_owned();
-            permit.reaches(address).map_err(|class| Error::Address { host, class })?;
+            permit.reaches(address).map_err(|class| RequestError::Address { host, class })?;
         }
         self.counters.request(&self.limits)?;
-        Ok(Judged(request))
+        Ok(JudgedRequest(request))
     }
 
     /// Counts bytes of a request's body, which has `before` already.
     ///
     /// # Errors
     /// If they are more than there may be.
-    pub fn sends(&self, before: u64, bytes: u64) -> Result<(), Error> {
+    pub fn sends(&self, before: u64, bytes: u64) -> Result<(), RequestError> {
         if before.saturating_add(bytes) > self.limits.upload {
-            return Err(Error::Limit(Limit::Upload));
+            return Err(RequestError::Limit(BridgeLimit::Upload));
         }
         self.counters.sent(bytes, &self.limits)
     }
@@ -129,9 +130,9 @@ impl Judge {
     ///
     /// # Errors
     /// As of [`Judge::sends`].
-    pub fn receives(&self, before: u64, bytes: u64) -> Result<(), Error> {
+    pub fn receives(&self, before: u64, bytes: u64) -> Result<(), RequestError> {
         if before.saturating_add(bytes) > self.limits.download {
-            return Err(Error::Limit(Limit::Download));
+            return Err(RequestError::Limit(BridgeLimit::Download));
         }
         self.counters.received(bytes, &self.limits)
     }
@@ -140,15 +141,15 @@ impl Judge {
     ///
     /// # Errors
     /// If it is larger than the limits say.
-    pub fn heads(&self, headers: &[Header]) -> Result<(), Error> {
+    pub fn heads(&self, headers: &[Header]) -> Result<(), RequestError> {
         let bytes: usize = headers.iter().map(|h| h.name.len() + h.value.len()).sum();
         let fits = headers.len() <= self.limits.headers as usize
             && bytes <= self.limits.header_bytes as usize;
-        if fits { Ok(()) } else { Err(Error::Limit(Limit::Headers)) }
+        if fits { Ok(()) } else { Err(RequestError::Limit(BridgeLimit::Headers)) }
     }
 }
 
-impl Judged {
+impl JudgedRequest {
     /// The method.
     #[must_use]
     pub fn method(&self) -> &str {
@@ -186,14 +187,18 @@ impl Judged {
 
     /// Whether redirects go to the guest.
     #[must_use]
-    pub fn redirect(&self) -> Redirect {
-        self.0.follow.map_or(Redirect::Manual, Redirect::Follow)
+    pub fn redirect(&self) -> RedirectPolicy {
+        self.0.follow.map_or(RedirectPolicy::Manual, RedirectPolicy::Follow)
     }
 }
 
 /// Whether a request is for the machine that makes it: its host is a loopback address or `localhost`, and no rule names it.
-pub(crate) fn is_for_guest(rules: &Rules, limits: &Limits, head: &RequestHead) -> bool {
-    let Ok(Request { url, .. }) = Request::new(head, limits) else { return false };
+pub(crate) fn is_for_guest(
+    rules: &RequestRules,
+    limits: &BridgeLimits,
+    head: &RequestHead,
+) -> bool {
+    let Ok(GuestRequest { url, .. }) = GuestRequest::new(head, limits) else { return false };
     is_own(&url).is_some_and(|name| !rules.names(&name, url.port_or_known_default().unwrap_or(0)))
 }
 
@@ -213,19 +218,19 @@ fn is_own(url: &Url) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::address::Class;
+    use crate::address::AddressClass;
 
-    fn judge(allow: &[&str], deny: &[&str]) -> Judge {
+    fn judge(allow: &[&str], deny: &[&str]) -> RequestJudge {
         let rules = |all: &[&str]| all.iter().map(|r| r.parse().expect("a rule")).collect();
-        let rules = Rules { allow: rules(allow), deny: rules(deny) };
-        Judge::new(rules, Limits::default()).expect("no places")
+        let rules = RequestRules { allow: rules(allow), deny: rules(deny) };
+        RequestJudge::new(rules, BridgeLimits::default()).expect("no places")
     }
 
     #[test]
     fn a_place_is_refused() {
         let rule = "GET http://a.b/ at 10.0.0.0/8".parse().expect("a rule");
-        let rules = Rules { allow: vec![rule], deny: vec![] };
-        assert!(Judge::new(rules, Limits::default()).is_err());
+        let rules = RequestRules { allow: vec![rule], deny: vec![] };
+        assert!(RequestJudge::new(rules, BridgeLimits::default()).is_err());
     }
 
     #[test]
@@ -234,18 +239,18 @@ mod tests {
         let of = |url: &str| all.request(&RequestHead::new("GET", url)).map(|j| j.url().to_owned());
         assert_eq!(of("http://a.invalid"), Ok("http://a.invalid/".to_owned()));
         let class = |url: &str| match of(url) {
-            Err(Error::Address { class, .. }) => class,
+            Err(RequestError::Address { class, .. }) => class,
             other => panic!("{url}: {other:?}"),
         };
-        assert_eq!(class("http://10.0.0.1/"), Class::Private);
-        assert_eq!(class("http://169.254.169.254/latest"), Class::Metadata);
+        assert_eq!(class("http://10.0.0.1/"), AddressClass::Private);
+        assert_eq!(class("http://169.254.169.254/latest"), AddressClass::Metadata);
         // A number is an address, however it is written.
-        assert_eq!(class("http://2130706433/"), Class::Loopback);
-        assert_eq!(class("http://0x7f.1/"), Class::Loopback);
-        assert_eq!(class("http://x.localhost/"), Class::Loopback);
+        assert_eq!(class("http://2130706433/"), AddressClass::Loopback);
+        assert_eq!(class("http://0x7f.1/"), AddressClass::Loopback);
+        assert_eq!(class("http://x.localhost/"), AddressClass::Loopback);
         let named = judge(&["GET http://127.0.0.1:8000/a/"], &[]);
         assert!(named.request(&RequestHead::new("GET", "http://127.0.0.1:8000/a/b")).is_ok());
-        let refused = |url| matches!(named.request(&url), Err(Error::Refused(_)));
+        let refused = |url| matches!(named.request(&url), Err(RequestError::Refused(_)));
         assert!(refused(RequestHead::new("POST", "http://127.0.0.1:8000/a/b")));
         assert!(refused(RequestHead::new("GET", "http://127.0.0.1:8000/a/../b")));
         assert!(refused(RequestHead::new("GET", "http://127.0.0.1:8001/a/b")));
@@ -271,7 +276,7 @@ mod tests {
     fn each_hop_is_judged() {
         let judge = judge(&["* http://a.b/", "GET http://c.d/"], &[]);
         let mut head = RequestHead::new("POST", "http://a.b/x");
-        head.redirect = Redirect::Follow(1);
+        head.redirect = RedirectPolicy::Follow(1);
         let judged = judge.request(&head).expect("allowed");
         let to = |place: &str| {
             vec![Header { name: "Location".into(), value: place.as_bytes().to_vec() }]
@@ -279,9 +284,9 @@ mod tests {
         let go = |place: &str, status, hop| judge.redirected(&judged, (status, &to(place)), hop);
         let next = go("http://c.d/", 303, 0).expect("allowed").expect("a redirect");
         assert_eq!((next.method(), next.url()), ("GET", "http://c.d/"));
-        assert!(matches!(go("http://c.d/", 307, 0), Err(Error::Refused(_))));
-        assert!(matches!(go("http://e.f/", 303, 0), Err(Error::Refused(_))));
-        assert!(matches!(go("/y", 303, 1), Err(Error::Redirects(1))));
+        assert!(matches!(go("http://c.d/", 307, 0), Err(RequestError::Refused(_))));
+        assert!(matches!(go("http://e.f/", 303, 0), Err(RequestError::Refused(_))));
+        assert!(matches!(go("/y", 303, 1), Err(RequestError::Redirects(1))));
         assert!(matches!(go("/y", 200, 0), Ok(None)));
     }
 }

@@ -1,15 +1,15 @@
 //! HTTP out of the box: a request of a hostile guest and a policy give a response, or an error that says why not.
 //!
 //! # Stages
-//! A [`RequestHead`] is checked and brought into one form ([`mod@request`]); [`Rules`] say whether it may be made;
+//! A [`RequestHead`] is checked and brought into one form ([`mod@request`]); [`RequestRules`] say whether it may be made;
 //! its host is resolved once and the addresses are judged ([`mod@address`], [`mod@connect`]); headers of the owner
 //! are added ([`mod@secret`]); the response's head is judged ([`mod@exchange`]), and a redirect begins all of this
-//! anew. What goes to the guest is searched for secrets ([`mod@scrub`]). Every hop is told to a [`Sink`].
+//! anew. What goes to the guest is searched for secrets ([`mod@scrub`]). Every hop is told to a [`LogSink`].
 //!
-//! A [`Network`] is one thread with one runtime, for a process. A [`Bridge`] is a session's policy, counts and
-//! open connections. An [`Exchange`] is a request under way; its calls block.
+//! A [`BridgeNetwork`] is one thread with one runtime, for a process. A [`Bridge`] is a session's policy, counts and
+//! open connections. An [`BridgeExchange`] is a request under way; its calls block.
 //!
-//! Without the feature `transport`, which has sockets, TLS and secrets, there is a [`Judge`]: the same rules for a host
+//! Without the feature `transport`, which has sockets, TLS and secrets, there is a [`RequestJudge`]: the same rules for a host
 //! that has somebody else make the requests.
 //!
 //! # Invariants
@@ -60,23 +60,25 @@ mod secret;
 #[cfg(feature = "transport")]
 mod tls;
 
-pub use address::{Class, class};
+pub use address::{AddressClass, class};
 #[cfg(feature = "transport")]
-pub use bridge::{Bridge, Exchange, Policy};
-pub use error::{ConnectFault, Error, HeaderFault, Limit, Phase, Refusal, UrlFault};
-pub use judge::{Judge, Judged, PlaceError};
-pub use limits::{Limits, MAX_URL, Usage};
+pub use bridge::{Bridge, BridgeExchange, BridgePolicy};
+pub use error::{
+    BridgeLimit, ConnectFault, HeaderFault, RequestError, RequestPhase, RuleRefusal, UrlFault,
+};
+pub use judge::{JudgedRequest, PlaceError, RequestJudge};
+pub use limits::{BridgeLimits, BridgeUsage, MAX_URL};
 #[cfg(feature = "transport")]
-pub use log::{Entry, NoLog, Sink};
-pub use message::{BodyLength, Header, Redirect, RequestHead, ResponseHead, Version};
+pub use log::{LogEntry, LogSink, NoLog};
+pub use message::{BodyLength, Header, HttpVersion, RedirectPolicy, RequestHead, ResponseHead};
 #[cfg(feature = "transport")]
-pub use network::{Network, NetworkOptions};
+pub use network::{BridgeNetwork, NetworkOptions};
 #[cfg(feature = "transport")]
-pub use resolve::{Resolve, SystemResolver};
-pub use rules::{Rule, RuleError, RuleFault, RuleSpec, Rules};
+pub use resolve::{NameResolver, SystemResolver};
+pub use rules::{RequestRule, RequestRules, RuleError, RuleFault, RuleSpec};
 #[cfg(feature = "transport")]
 pub use secret::{SecretError, SecretFn, SecretRule};
 #[cfg(feature = "transport")]
-pub use tls::{Roots, RootsError};
+pub use tls::{RootsError, TlsRoots};
 #[cfg(feature = "transport")]
 pub use zeroize::Zeroizing;

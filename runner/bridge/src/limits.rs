@@ -1,6 +1,6 @@
 //! What a session's requests may take, and the counts of what they have taken.
 
-use crate::error::{Error, Limit};
+use crate::error::{BridgeLimit, RequestError};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ pub const MAX_URL: usize = 8192;
 /// Bounds of a session's requests. A hop of a redirect counts as a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct BridgeLimits {
     /// Requests of a session.
     pub requests: u64,
     /// Requests between two [`crate::Bridge::begin_call`].
@@ -43,7 +43,7 @@ pub struct Limits {
     pub ratio: u32,
 }
 
-impl Default for Limits {
+impl Default for BridgeLimits {
     fn default() -> Self {
         Self {
             requests: 10_000,
@@ -68,14 +68,14 @@ impl Default for Limits {
 
 /// What the requests of a session have taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct BridgeUsage {
     pub requests: u64,
     pub sent: u64,
     pub received: u64,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub(crate) struct RequestCounters {
     requests: AtomicU64,
     call: AtomicU64,
     active: Mutex<u32>,
@@ -87,12 +87,12 @@ pub(crate) struct Counters {
 
 /// One of the requests that may run at the same time, until it ends or is given up.
 #[derive(Debug)]
-pub(crate) struct Active {
-    counters: Arc<Counters>,
+pub(crate) struct ActiveRequest {
+    counters: Arc<RequestCounters>,
     ended: AtomicBool,
 }
 
-impl Active {
+impl ActiveRequest {
     /// Another one may run.
     pub(crate) fn end(&self) {
         if !self.ended.swap(true, Relaxed) {
@@ -102,49 +102,53 @@ impl Active {
     }
 }
 
-impl Drop for Active {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Counters {
+impl RequestCounters {
     pub(crate) fn begin_call(&self) {
         self.call.store(0, Relaxed);
     }
 
-    pub(crate) fn usage(&self) -> Usage {
-        Usage {
+    pub(crate) fn usage(&self) -> BridgeUsage {
+        BridgeUsage {
             requests: self.requests.load(Relaxed),
             sent: self.sent.load(Relaxed),
             received: self.received.load(Relaxed),
         }
     }
 
-    pub(crate) fn activate(self: &Arc<Self>, limits: &Limits) -> Result<Active, Error> {
+    pub(crate) fn activate(
+        self: &Arc<Self>,
+        limits: &BridgeLimits,
+    ) -> Result<ActiveRequest, RequestError> {
         let full = |n: &mut u32| *n >= limits.concurrent;
         let waited = self.ended.wait_timeout_while(lock(&self.active), limits.turn, full);
         let (mut active, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if *active >= limits.concurrent {
-            return Err(Error::Limit(Limit::Concurrent));
+            return Err(RequestError::Limit(BridgeLimit::Concurrent));
         }
         *active += 1;
-        Ok(Active { counters: Arc::clone(self), ended: AtomicBool::new(false) })
+        Ok(ActiveRequest { counters: Arc::clone(self), ended: AtomicBool::new(false) })
     }
 
-    pub(crate) fn request(&self, limits: &Limits) -> Result<(), Error> {
-        let over = |_| Error::Limit(Limit::Requests);
+    pub(crate) fn request(&self, limits: &BridgeLimits) -> Result<(), RequestError> {
+        let over = |_| RequestError::Limit(BridgeLimit::Requests);
         add(&self.call, 1, limits.requests_per_call).map_err(over)?;
         add(&self.requests, 1, limits.requests).map_err(over)
     }
 
-    pub(crate) fn sent(&self, bytes: u64, limits: &Limits) -> Result<(), Error> {
-        add(&self.sent, bytes, limits.session_upload).map_err(|_| Error::Limit(Limit::Upload))
+    pub(crate) fn sent(&self, bytes: u64, limits: &BridgeLimits) -> Result<(), RequestError> {
+        add(&self.sent, bytes, limits.session_upload)
+            .map_err(|_| RequestError::Limit(BridgeLimit::Upload))
     }
 
-    pub(crate) fn received(&self, bytes: u64, limits: &Limits) -> Result<(), Error> {
+    pub(crate) fn received(&self, bytes: u64, limits: &BridgeLimits) -> Result<(), RequestError> {
         add(&self.received, bytes, limits.session_download)
-            .map_err(|_| Error::Limit(Limit::Download))
+            .map_err(|_| RequestError::Limit(BridgeLimit::Download))
     }
 }
 
@@ -163,21 +167,22 @@ mod tests {
 
     #[test]
     fn requests_are_counted_by_call_and_session() {
-        let limits = Limits { requests: 3, requests_per_call: 2, ..Limits::default() };
-        let counters = Counters::default();
+        let limits = BridgeLimits { requests: 3, requests_per_call: 2, ..BridgeLimits::default() };
+        let counters = RequestCounters::default();
         assert!(counters.request(&limits).is_ok());
         assert!(counters.request(&limits).is_ok());
-        assert_eq!(counters.request(&limits), Err(Error::Limit(Limit::Requests)));
+        assert_eq!(counters.request(&limits), Err(RequestError::Limit(BridgeLimit::Requests)));
         counters.begin_call();
         assert!(counters.request(&limits).is_ok());
-        assert_eq!(counters.request(&limits), Err(Error::Limit(Limit::Requests)));
+        assert_eq!(counters.request(&limits), Err(RequestError::Limit(BridgeLimit::Requests)));
         assert_eq!(counters.usage().requests, 3);
     }
 
     #[test]
     fn what_has_ended_is_no_longer_active() {
-        let limits = Limits { concurrent: 1, turn: Duration::ZERO, ..Limits::default() };
-        let counters = Arc::new(Counters::default());
+        let limits =
+            BridgeLimits { concurrent: 1, turn: Duration::ZERO, ..BridgeLimits::default() };
+        let counters = Arc::new(RequestCounters::default());
         let one = counters.activate(&limits).unwrap();
         assert!(counters.activate(&limits).is_err());
         drop(one);
@@ -186,8 +191,12 @@ mod tests {
 
     #[test]
     fn a_further_one_waits_for_its_turn() {
-        let limits = Limits { concurrent: 1, turn: Duration::from_secs(60), ..Limits::default() };
-        let counters = Arc::new(Counters::default());
+        let limits = BridgeLimits {
+            concurrent: 1,
+            turn: Duration::from_secs(60),
+            ..BridgeLimits::default()
+        };
+        let counters = Arc::new(RequestCounters::default());
         let one = counters.activate(&limits).unwrap();
         let (theirs, bounds) = (counters.clone(), limits.clone());
         let other = std::thread::spawn(move || theirs.activate(&bounds).map(drop));

@@ -1,6 +1,6 @@
 //! One entry for each request that was made or refused, hop by hop. No bodies, no header values.
 
-use crate::error::Error;
+use crate::error::RequestError;
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use url::Url;
 
 /// What became of one hop.
 #[derive(Clone, Debug, Serialize)]
-pub struct Entry {
+pub struct LogEntry {
     /// The request's number within its bridge; its hops share it.
     pub request: u64,
     /// 0, or which redirect.
@@ -29,35 +29,35 @@ pub struct Entry {
     pub received: u64,
     pub took: Duration,
     /// Why it was refused or failed.
-    pub error: Option<Error>,
+    pub error: Option<RequestError>,
     /// What only the owner may know of the error.
     pub detail: Option<String>,
 }
 
 /// Takes the entries. Called on the bridge's thread: it should not block.
-pub trait Sink: Send + Sync {
-    fn entry(&self, entry: &Entry);
+pub trait LogSink: Send + Sync {
+    fn entry(&self, entry: &LogEntry);
 }
 
 /// Keeps nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoLog;
 
-impl Sink for NoLog {
-    fn entry(&self, _: &Entry) {}
+impl LogSink for NoLog {
+    fn entry(&self, _: &LogEntry) {}
 }
 
 /// An entry that is being written. It reaches the sink even if the request is given up.
-pub(crate) struct Open {
-    pub(crate) entry: Entry,
+pub(crate) struct OpenLogEntry {
+    pub(crate) entry: LogEntry,
     since: Instant,
-    sink: Arc<dyn Sink>,
+    sink: Arc<dyn LogSink>,
     ended: bool,
 }
 
-impl Open {
-    pub(crate) fn new(sink: &Arc<dyn Sink>, request: u64, hop: u32, method: &str) -> Self {
-        let entry = Entry {
+impl OpenLogEntry {
+    pub(crate) fn new(sink: &Arc<dyn LogSink>, request: u64, hop: u32, method: &str) -> Self {
+        let entry = LogEntry {
             request,
             hop,
             begun: SystemTime::now(),
@@ -76,17 +76,17 @@ impl Open {
         Self { entry, since: Instant::now(), sink: Arc::clone(sink), ended: false }
     }
 
-    pub(crate) fn end(mut self, error: Option<Error>) {
+    pub(crate) fn end(mut self, error: Option<RequestError>) {
         self.ended = true;
         self.entry.error = error;
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenLogEntry {
     fn drop(&mut self) {
         self.entry.took = self.since.elapsed();
         if !self.ended {
-            self.entry.error = Some(Error::Cancelled);
+            self.entry.error = Some(RequestError::Cancelled);
         }
         self.sink.entry(&self.entry);
     }

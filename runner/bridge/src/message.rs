@@ -12,7 +12,7 @@
 //! memory is taken for what has come, never for what a length announces, and what follows a value within its
 //! frame is an error, too.
 
-use crate::error::Error;
+use crate::error::RequestError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ pub struct RequestHead {
     /// Names and values, without those that the bridge makes.
     pub headers: Vec<Header>,
     pub body: BodyLength,
-    pub redirect: Redirect,
+    pub redirect: RedirectPolicy,
     /// Shorter than the policy's: for all of it, and for connecting.
     pub max_time_ms: Option<u64>,
     pub connect_time_ms: Option<u64>,
@@ -47,7 +47,7 @@ impl RequestHead {
             url: url.to_string(),
             headers: Vec::new(),
             body: BodyLength::None,
-            redirect: Redirect::Manual,
+            redirect: RedirectPolicy::Manual,
             max_time_ms: None,
             connect_time_ms: None,
         }
@@ -80,7 +80,7 @@ pub enum BodyLength {
 
 /// What becomes of redirects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Redirect {
+pub enum RedirectPolicy {
     /// The guest gets them.
     Manual,
     /// So many are followed, each judged as a request of its own.
@@ -91,7 +91,7 @@ pub enum Redirect {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponseHead {
     pub status: u16,
-    pub version: Version,
+    pub version: HttpVersion,
     /// Where it came from, after redirects.
     pub url: String,
     pub redirects: u32,
@@ -100,7 +100,7 @@ pub struct ResponseHead {
 
 /// What was spoken outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Version {
+pub enum HttpVersion {
     Http10,
     Http11,
     Http2,
@@ -121,7 +121,7 @@ pub enum ToGuest {
     Head(ResponseHead),
     Body(#[serde(with = "serde_bytes")] Vec<u8>),
     End,
-    Failed(Error),
+    Failed(RequestError),
 }
 
 /// Bytes that are no frame.
@@ -199,7 +199,7 @@ mod tests {
     fn messages() -> Vec<ToHost> {
         let mut head = RequestHead::new("POST", "https://a.com/x").header("X-A", "b");
         head.body = BodyLength::Bytes(5);
-        head.redirect = Redirect::Follow(3);
+        head.redirect = RedirectPolicy::Follow(3);
         head.max_time_ms = Some(7);
         vec![ToHost::Head(head), ToHost::Body(vec![0; MAX_BODY]), ToHost::End, ToHost::GiveUp]
     }

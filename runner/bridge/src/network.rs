@@ -1,7 +1,7 @@
 //! The thread that all bridges of a process share, with the resolver and the roots of TLS.
 
-use crate::resolve::{Resolve, SystemResolver};
-use crate::tls::{Roots, Tls};
+use crate::resolve::{NameResolver, SystemResolver};
+use crate::tls::{Tls, TlsRoots};
 use std::io;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Handle};
@@ -10,29 +10,29 @@ use tokio::sync::oneshot;
 /// Threads that wait for resolvers, files and functions of the embedder.
 const BLOCKING: usize = 16;
 
-/// How a [`Network`] finds hosts and whom it trusts. The default: as the system does.
+/// How a [`BridgeNetwork`] finds hosts and whom it trusts. The default: as the system does.
 #[derive(Default)]
 pub struct NetworkOptions {
-    pub resolver: Option<Arc<dyn Resolve>>,
-    pub roots: Roots,
+    pub resolver: Option<Arc<dyn NameResolver>>,
+    pub roots: TlsRoots,
 }
 
 /// What bridges share. Clones are the same one; it ends with the last of them, and with it what
 /// still runs.
 #[derive(Clone)]
-pub struct Network {
-    shared: Arc<Shared>,
+pub struct BridgeNetwork {
+    shared: Arc<NetworkInner>,
 }
 
-struct Shared {
+struct NetworkInner {
     handle: Handle,
-    resolver: Arc<dyn Resolve>,
+    resolver: Arc<dyn NameResolver>,
     tls: Tls,
     /// Dropped, it ends the thread.
     _stop: oneshot::Sender<()>,
 }
 
-impl Network {
+impl BridgeNetwork {
     /// Starts the thread.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Network {
             runtime.shutdown_background();
         })?;
         let resolver = options.resolver.unwrap_or_else(|| Arc::new(SystemResolver));
-        let shared = Shared { handle, resolver, tls: Tls::new(options.roots), _stop: stop };
+        let shared = NetworkInner { handle, resolver, tls: Tls::new(options.roots), _stop: stop };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -56,7 +56,7 @@ impl Network {
         &self.shared.handle
     }
 
-    pub(crate) fn resolver(&self) -> Arc<dyn Resolve> {
+    pub(crate) fn resolver(&self) -> Arc<dyn NameResolver> {
         Arc::clone(&self.shared.resolver)
     }
 
@@ -65,7 +65,7 @@ impl Network {
     }
 }
 
-impl std::fmt::Debug for Network {
+impl std::fmt::Debug for BridgeNetwork {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Network")
     }

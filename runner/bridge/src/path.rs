@@ -12,16 +12,16 @@ const MAX_DECODINGS: usize = 4;
 
 /// All readings of one path.
 #[derive(Debug)]
-pub(crate) struct Readings(Vec<Vec<u8>>);
+pub(crate) struct PathReadings(Vec<Vec<u8>>);
 
 /// A path's beginning, by whole segments, in decoded form.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Prefix(Vec<u8>);
+pub(crate) struct PathPrefix(Vec<u8>);
 
-impl Prefix {
+impl PathPrefix {
     /// The prefix `path` names, already decoded. Only one with a single reading will do.
     pub(crate) fn new(path: &str) -> Option<Self> {
-        let all = Readings::of(path)?;
+        let all = PathReadings::of(path)?;
         let decoded = decode(path.as_bytes(), "");
         let plain = all.0.iter().all(|r| *r == decoded) && !decoded.contains(&b'%');
         plain.then_some(Self(decoded))
@@ -38,7 +38,7 @@ impl Prefix {
     }
 }
 
-impl Readings {
+impl PathReadings {
     /// Readings of the path of a parsed URL; nothing if it is made to confuse.
     pub(crate) fn of(path: &str) -> Option<Self> {
         let mut out: Vec<Vec<u8>> = Vec::new();
@@ -62,14 +62,14 @@ impl Readings {
     }
 
     /// Every reading is beneath the prefix.
-    pub(crate) fn within(&self, prefix: &Prefix) -> bool {
+    pub(crate) fn within(&self, prefix: &PathPrefix) -> bool {
         self.0.iter().all(|r| prefix.covers(r))
     }
 
     /// Some reading is, if letters' case does not count; `/x` also for a prefix `/x/`.
-    pub(crate) fn touches(&self, prefix: &Prefix) -> bool {
-        let folded = Prefix(prefix.0.to_ascii_lowercase());
-        let bare = Prefix(folded.0.strip_suffix(b"/").unwrap_or(&folded.0).to_vec());
+    pub(crate) fn touches(&self, prefix: &PathPrefix) -> bool {
+        let folded = PathPrefix(prefix.0.to_ascii_lowercase());
+        let bare = PathPrefix(folded.0.strip_suffix(b"/").unwrap_or(&folded.0).to_vec());
         self.0.iter().map(|r| r.to_ascii_lowercase()).any(|r| folded.covers(&r) || bare.0 == r)
     }
 }
@@ -150,14 +150,14 @@ fn resolve(path: &[u8], merge: bool) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn prefix(text: &str) -> Prefix {
-        Prefix::new(text).unwrap_or_else(|| panic!("{text} is a prefix"))
+    fn prefix(text: &str) -> PathPrefix {
+        PathPrefix::new(text).unwrap_or_else(|| panic!("{text} is a prefix"))
     }
     fn within(path: &str, beneath: &str) -> bool {
-        Readings::of(path).is_some_and(|r| r.within(&prefix(beneath)))
+        PathReadings::of(path).is_some_and(|r| r.within(&prefix(beneath)))
     }
     fn touches(path: &str, beneath: &str) -> bool {
-        Readings::of(path).is_none_or(|r| r.touches(&prefix(beneath)))
+        PathReadings::of(path).is_none_or(|r| r.touches(&prefix(beneath)))
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn prefixes_have_one_reading() {
         for bad in ["/a%2fb", "/a/../b", "/a//b", "/a;b/", "/a\\b", "/%25", "/%00"] {
-            assert!(Prefix::new(bad).is_none(), "{bad}");
+            assert!(PathPrefix::new(bad).is_none(), "{bad}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! The channels of tokio would do, but that their blocking ends panic within an embedder's runtime.
 
-use crate::error::Error;
+use crate::error::RequestError;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,11 +15,11 @@ const CAPACITY: usize = 256 << 10;
 pub(crate) const CHUNK: usize = 64 << 10;
 
 #[derive(Debug, Default)]
-struct State {
+struct BodyPipeState {
     chunks: VecDeque<Bytes>,
     held: usize,
     /// How it ended, once the writer has.
-    end: Option<Result<(), Error>>,
+    end: Option<Result<(), RequestError>>,
     /// The reader takes no more.
     closed: bool,
     waker: Option<Waker>,
@@ -27,17 +27,17 @@ struct State {
 
 /// One direction. Each end is used by one thread or task at a time.
 #[derive(Debug, Default)]
-pub(crate) struct Pipe {
-    state: Mutex<State>,
+pub(crate) struct BodyPipe {
+    state: Mutex<BodyPipeState>,
     changed: Condvar,
 }
 
-impl Pipe {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl BodyPipe {
+    fn lock(&self) -> MutexGuard<'_, BodyPipeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn told(&self, mut state: MutexGuard<'_, State>) {
+    fn told(&self, mut state: MutexGuard<'_, BodyPipeState>) {
         let waker = state.waker.take();
         drop(state);
         self.changed.notify_all();
@@ -47,7 +47,7 @@ impl Pipe {
     }
 
     /// No more will be written. The first end counts.
-    pub(crate) fn end(&self, how: Result<(), Error>) {
+    pub(crate) fn end(&self, how: Result<(), RequestError>) {
         let mut state = self.lock();
         if state.end.is_none() {
             state.end = Some(how);
@@ -82,7 +82,7 @@ impl Pipe {
     }
 
     /// The next chunk; nothing at the end.
-    pub(crate) fn read_blocking(&self) -> Result<Option<Bytes>, Error> {
+    pub(crate) fn read_blocking(&self) -> Result<Option<Bytes>, RequestError> {
         let mut state = self.lock();
         loop {
             if let Some(chunk) = state.chunks.pop_front() {
@@ -93,7 +93,7 @@ impl Pipe {
             match &state.end {
                 Some(Ok(())) => return Ok(None),
                 Some(Err(e)) => return Err(e.clone()),
-                None if state.closed => return Err(Error::Cancelled),
+                None if state.closed => return Err(RequestError::Cancelled),
                 None => {}
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -101,7 +101,10 @@ impl Pipe {
     }
 
     /// As [`Pipe::read_blocking`], for a task.
-    pub(crate) fn poll_read(&self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+    pub(crate) fn poll_read(
+        &self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<Bytes>, RequestError>> {
         let mut state = self.lock();
         if let Some(chunk) = state.chunks.pop_front() {
             state.held -= chunk.len();
@@ -119,7 +122,7 @@ impl Pipe {
     }
 
     /// Writes, by a task, waiting for room before each chunk.
-    pub(crate) async fn write(&self, mut bytes: Bytes) -> Result<(), Error> {
+    pub(crate) async fn write(&self, mut bytes: Bytes) -> Result<(), RequestError> {
         while !bytes.is_empty() {
             std::future::poll_fn(|cx| self.poll_room(cx)).await?;
             let chunk = bytes.split_to(bytes.len().min(CHUNK));
@@ -131,10 +134,10 @@ impl Pipe {
         Ok(())
     }
 
-    fn poll_room(&self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+    fn poll_room(&self, cx: &mut Context<'_>) -> Poll<Result<(), RequestError>> {
         let mut state = self.lock();
         if state.closed {
-            return Poll::Ready(Err(Error::Cancelled));
+            return Poll::Ready(Err(RequestError::Cancelled));
         }
         if state.held < CAPACITY {
             return Poll::Ready(Ok(()));
@@ -146,18 +149,18 @@ impl Pipe {
 
 /// A value that is put once, and looked at by threads that wait for it.
 #[derive(Debug)]
-pub(crate) struct Slot<T> {
+pub(crate) struct OnceSlot<T> {
     value: Mutex<Option<T>>,
     put: Condvar,
 }
 
-impl<T> Default for Slot<T> {
+impl<T> Default for OnceSlot<T> {
     fn default() -> Self {
         Self { value: Mutex::new(None), put: Condvar::new() }
     }
 }
 
-impl<T: Clone> Slot<T> {
+impl<T: Clone> OnceSlot<T> {
     /// The first value stays.
     pub(crate) fn put(&self, value: T) {
         let mut place = self.value.lock().unwrap_or_else(PoisonError::into_inner);
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_writer_waits_for_its_reader() {
-        let pipe = Arc::new(Pipe::default());
+        let pipe = Arc::new(BodyPipe::default());
         let writer = {
             let pipe = Arc::clone(&pipe);
             std::thread::spawn(move || {
@@ -210,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_lets_its_writer_go() {
-        let pipe = Arc::new(Pipe::default());
+        let pipe = Arc::new(BodyPipe::default());
         let writer = {
             let pipe = Arc::clone(&pipe);
             std::thread::spawn(move || pipe.write_blocking(&vec![7; 4 << 20]))
@@ -218,16 +221,16 @@ mod tests {
         pipe.read_blocking().unwrap();
         pipe.close();
         assert!(!writer.join().unwrap());
-        assert_eq!(pipe.read_blocking(), Err(Error::Cancelled));
+        assert_eq!(pipe.read_blocking(), Err(RequestError::Cancelled));
     }
 
     #[test]
     fn what_was_written_is_read_before_the_error() {
-        let pipe = Pipe::default();
+        let pipe = BodyPipe::default();
         assert!(pipe.write_blocking(b"x"));
-        pipe.end(Err(Error::Partial));
+        pipe.end(Err(RequestError::Partial));
         pipe.end(Ok(()));
         assert_eq!(pipe.read_blocking(), Ok(Some(Bytes::from_static(b"x"))));
-        assert_eq!(pipe.read_blocking(), Err(Error::Partial));
+        assert_eq!(pipe.read_blocking(), Err(RequestError::Partial));
     }
 }

@@ -1,8 +1,8 @@
 //! A guest's request, checked: what it may say about itself, before anybody asks whether it may be made.
 
-use crate::error::{Error, HeaderFault, UrlFault};
-use crate::limits::{Limits, MAX_URL};
-use crate::message::{BodyLength, Header, Redirect, RequestHead};
+use crate::error::{HeaderFault, RequestError, UrlFault};
+use crate::limits::{BridgeLimits, MAX_URL};
+use crate::message::{BodyLength, Header, RedirectPolicy, RequestHead};
 use crate::rules::plain_name;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
@@ -13,7 +13,7 @@ const MAX_METHOD: usize = 32;
 
 /// What is sent, but for what the policy adds.
 #[derive(Clone, Debug)]
-pub(crate) struct Request {
+pub(crate) struct GuestRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
@@ -24,8 +24,8 @@ pub(crate) struct Request {
     pub(crate) connect: Duration,
 }
 
-impl Request {
-    pub(crate) fn new(head: &RequestHead, limits: &Limits) -> Result<Self, Error> {
+impl GuestRequest {
+    pub(crate) fn new(head: &RequestHead, limits: &BridgeLimits) -> Result<Self, RequestError> {
         let shorter = |asked: Option<u64>, limit: Duration| {
             asked.map_or(limit, |ms| Duration::from_millis(ms).min(limit))
         };
@@ -35,8 +35,8 @@ impl Request {
             headers: headers(&head.headers, limits)?,
             body: head.body,
             follow: match head.redirect {
-                Redirect::Manual => None,
-                Redirect::Follow(n) => Some(n.min(limits.redirects)),
+                RedirectPolicy::Manual => None,
+                RedirectPolicy::Follow(n) => Some(n.min(limits.redirects)),
             },
             total: shorter(head.max_time_ms, limits.total),
             connect: shorter(head.connect_time_ms, limits.connect),
@@ -49,18 +49,18 @@ impl Request {
         &self,
         status: StatusCode,
         headers: &HeaderMap,
-    ) -> Result<Option<Self>, Error> {
+    ) -> Result<Option<Self>, RequestError> {
         if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
             return Ok(None);
         }
         let mut locations = headers.get_all(header::LOCATION).iter();
         let Some(location) = locations.next() else { return Ok(None) };
         if locations.any(|other| other != location) {
-            return Err(Error::Malformed("several Location headers".into()));
+            return Err(RequestError::Malformed("several Location headers".into()));
         }
         let text = std::str::from_utf8(location.as_bytes())
-            .map_err(|_| Error::Url(UrlFault::Character))?;
-        let joined = self.url.join(text).map_err(|_| Error::Url(UrlFault::Syntax))?;
+            .map_err(|_| RequestError::Url(UrlFault::Character))?;
+        let joined = self.url.join(text).map_err(|_| RequestError::Url(UrlFault::Syntax))?;
         let mut next = self.clone();
         next.url = url(joined.as_str())?;
         let rewrite = match status.as_u16() {
@@ -88,8 +88,8 @@ impl Request {
     }
 }
 
-fn method(text: &str) -> Result<Method, Error> {
-    let refused = || Error::Method(text.chars().take(MAX_METHOD).collect());
+fn method(text: &str) -> Result<Method, RequestError> {
+    let refused = || RequestError::Method(text.chars().take(MAX_METHOD).collect());
     // CONNECT would be a tunnel; TRACE sends back what the policy has added.
     let never = ["CONNECT", "TRACE", "TRACK", "PRI"];
     if text.len() > MAX_METHOD || never.iter().any(|n| n.eq_ignore_ascii_case(text)) {
@@ -99,8 +99,8 @@ fn method(text: &str) -> Result<Method, Error> {
 }
 
 /// A URL in the one form that is judged, resolved, sent and logged.
-pub(crate) fn url(text: &str) -> Result<Url, Error> {
-    let fault = |fault| Error::Url(fault);
+pub(crate) fn url(text: &str) -> Result<Url, RequestError> {
+    let fault = |fault| RequestError::Url(fault);
     if text.len() > MAX_URL {
         return Err(fault(UrlFault::Long));
     }
@@ -110,7 +110,7 @@ pub(crate) fn url(text: &str) -> Result<Url, Error> {
     }
     let mut url = Url::parse(text).map_err(|_| fault(UrlFault::Syntax))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(Error::Scheme(url.scheme().chars().take(40).collect()));
+        return Err(RequestError::Scheme(url.scheme().chars().take(40).collect()));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(fault(UrlFault::User));
@@ -135,13 +135,13 @@ pub(crate) fn url(text: &str) -> Result<Url, Error> {
     if url.as_str().len() > MAX_URL {
         return Err(fault(UrlFault::Long));
     }
-    crate::path::Readings::of(url.path()).ok_or_else(|| fault(UrlFault::Path))?;
+    crate::path::PathReadings::of(url.path()).ok_or_else(|| fault(UrlFault::Path))?;
     Ok(url)
 }
 
-fn headers(all: &[Header], limits: &Limits) -> Result<HeaderMap, Error> {
+fn headers(all: &[Header], limits: &BridgeLimits) -> Result<HeaderMap, RequestError> {
     let refused =
-        |name: &str, fault| Error::Header { name: name.chars().take(80).collect(), fault };
+        |name: &str, fault| RequestError::Header { name: name.chars().take(80).collect(), fault };
     let bytes: usize = all.iter().map(|h| h.name.len() + h.value.len() + 4).sum();
     if all.len() > limits.headers as usize || bytes > limits.header_bytes as usize {
         return Err(refused("", HeaderFault::Size));
@@ -181,8 +181,8 @@ pub(crate) fn hop_by_hop(name: &HeaderName) -> bool {
 mod tests {
     use super::*;
 
-    fn request(head: &RequestHead) -> Result<Request, Error> {
-        Request::new(head, &Limits::default())
+    fn request(head: &RequestHead) -> Result<GuestRequest, RequestError> {
+        GuestRequest::new(head, &BridgeLimits::default())
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
             ("Expect", "100-continue", F::Ours),
         ] {
             let head = RequestHead::new("GET", "http://a.com/").header(name, value);
-            let expected = Error::Header { name: name.into(), fault };
+            let expected = RequestError::Header { name: name.into(), fault };
             assert_eq!(request(&head).err(), Some(expected), "{name:?}: {value:?}");
         }
         let good = RequestHead::new("GET", "http://a.com/").header("X", "a\tb");

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs};
 pub(crate) const MAX_ADDRESSES: usize = 16;
 
 /// Finds the addresses of a name. May block: it is called on a thread that is for this.
-pub trait Resolve: Send + Sync {
+pub trait NameResolver: Send + Sync {
     /// The addresses of `host`, a name in its ASCII form; best first.
     ///
     /// # Errors
@@ -19,7 +19,7 @@ pub trait Resolve: Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 
-impl Resolve for SystemResolver {
+impl NameResolver for SystemResolver {
     fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         Ok((host, 0).to_socket_addrs()?.map(|a| a.ip()).collect())
     }

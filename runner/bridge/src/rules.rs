@@ -16,9 +16,9 @@
 //! Naming a host does not open private addresses: who rules over the name's zone could lead the guest
 //! anywhere in the host's networks. `at` does.
 
-use crate::address::{Class, class};
-use crate::error::Refusal;
-use crate::path::{Prefix, Readings};
+use crate::address::{AddressClass, class};
+use crate::error::RuleRefusal;
+use crate::path::{PathPrefix, PathReadings};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -32,18 +32,18 @@ const MAX_RULE: usize = 4096;
 /// What a guest may ask for. The default is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Rules {
-    pub allow: Vec<Rule>,
-    pub deny: Vec<Rule>,
+pub struct RequestRules {
+    pub allow: Vec<RequestRule>,
+    pub deny: Vec<RequestRule>,
 }
 
 /// One rule. Its text form is its `Display`, its `FromStr`, and what serde writes; serde also reads
 /// [`RuleSpec`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "String")]
-pub struct Rule {
+#[serde(try_from = "RuleSource", into = "String")]
+pub struct RequestRule {
     methods: Methods,
-    target: Target,
+    target: UrlPattern,
     at: Vec<IpNet>,
 }
 
@@ -96,11 +96,11 @@ enum Methods {
 
 /// The URLs that a rule or a secret is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct UrlPattern {
     pub(crate) scheme: Option<Scheme>,
     pub(crate) host: HostPattern,
     port: Port,
-    path: Prefix,
+    path: PathPrefix,
     /// As written, in canonical form.
     text: String,
 }
@@ -129,7 +129,7 @@ enum Port {
 
 /// Whether something is read in the way that matches more, or less.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Read {
+enum MatchBreadth {
     Widely,
     Narrowly,
 }
@@ -137,11 +137,11 @@ enum Read {
 /// What allows a request: the rules, by which its addresses are judged as well.
 #[derive(Debug)]
 pub(crate) struct Permit<'a> {
-    rules: Vec<&'a Rule>,
-    denying: Vec<&'a Rule>,
+    rules: Vec<&'a RequestRule>,
+    denying: Vec<&'a RequestRule>,
 }
 
-impl Rules {
+impl RequestRules {
     /// Whether anything at all is allowed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -152,7 +152,7 @@ impl Rules {
     ///
     /// # Errors
     /// Which rule denies it, or which would allow it.
-    pub fn allows(&self, method: &str, url: &Url) -> Result<(), Refusal> {
+    pub fn allows(&self, method: &str, url: &Url) -> Result<(), RuleRefusal> {
         self.check(method, url).map(|_| ())
     }
 
@@ -168,40 +168,40 @@ impl Rules {
     }
 
     /// A rule that says where its host is.
-    pub(crate) fn with_place(&self) -> Option<&Rule> {
+    pub(crate) fn with_place(&self) -> Option<&RequestRule> {
         self.allow.iter().chain(&self.deny).find(|rule| !rule.at.is_empty())
     }
 
     /// Whether a rule allows every request there can be, and none denies any.
     pub(crate) fn allow_everything(&self) -> bool {
-        let every = |rule: &Rule| {
-            let Target { scheme, host, port, path, .. } = &rule.target;
+        let every = |rule: &RequestRule| {
+            let UrlPattern { scheme, host, port, path, .. } = &rule.target;
             rule.methods == Methods::All
                 && rule.at.is_empty()
                 && scheme.is_none()
                 && *host == HostPattern::Any
                 && *port == Port::Any
-                && *path == Prefix::all()
+                && *path == PathPrefix::all()
         };
         self.deny.is_empty() && self.allow.iter().any(every)
     }
 
-    pub(crate) fn check(&self, method: &str, url: &Url) -> Result<Permit<'_>, Refusal> {
-        let refusal = |denied_by: Option<&Rule>| Refusal {
+    pub(crate) fn check(&self, method: &str, url: &Url) -> Result<Permit<'_>, RuleRefusal> {
+        let refusal = |denied_by: Option<&RequestRule>| RuleRefusal {
             target: authority(url),
             denied_by: denied_by.map(ToString::to_string),
             needed: needed(method, url),
         };
-        let Some(readings) = Readings::of(url.path()) else { return Err(refusal(None)) };
+        let Some(readings) = PathReadings::of(url.path()) else { return Err(refusal(None)) };
         if let Some(rule) =
-            self.deny.iter().find(|r| r.matches(method, url, &readings, Read::Widely))
+            self.deny.iter().find(|r| r.matches(method, url, &readings, MatchBreadth::Widely))
         {
             return Err(refusal(Some(rule)));
         }
-        let rules: Vec<&Rule> = self
+        let rules: Vec<&RequestRule> = self
             .allow
             .iter()
-            .filter(|r| r.matches(method, url, &readings, Read::Narrowly))
+            .filter(|r| r.matches(method, url, &readings, MatchBreadth::Narrowly))
             .collect();
         if rules.is_empty() {
             return Err(refusal(None));
@@ -211,7 +211,7 @@ impl Rules {
             .deny
             .iter()
             .filter(|r| matches!(r.target.host, HostPattern::Address(_)))
-            .filter(|r| r.matches_but_host(method, url, &readings, Read::Widely))
+            .filter(|r| r.matches_but_host(method, url, &readings, MatchBreadth::Widely))
             .collect();
         Ok(Permit { rules, denying })
     }
@@ -224,22 +224,22 @@ impl Permit<'_> {
     }
 
     /// Whether the host of the request may be at this address.
-    pub(crate) fn reaches(&self, address: IpAddr) -> Result<(), Class> {
-        let denied = |r: &&Rule| r.target.host == HostPattern::Address(address);
+    pub(crate) fn reaches(&self, address: IpAddr) -> Result<(), AddressClass> {
+        let denied = |r: &&RequestRule| r.target.host == HostPattern::Address(address);
         if self.denying.iter().any(denied) {
-            return Err(class(address).unwrap_or(Class::Reserved));
+            return Err(class(address).unwrap_or(AddressClass::Reserved));
         }
         match class(address) {
             _ if self.rules.iter().any(|r| r.names(address)) => Ok(()),
             // Rules that say where their host is allow no other place.
             None if self.rules.iter().any(|r| r.at.is_empty()) => Ok(()),
-            None => Err(Class::Reserved),
+            None => Err(AddressClass::Reserved),
             Some(class) => Err(class),
         }
     }
 }
 
-impl Rule {
+impl RequestRule {
     /// The rule that a table tells.
     ///
     /// # Errors
@@ -253,11 +253,17 @@ impl Rule {
         text.parse()
     }
 
-    fn matches(&self, method: &str, url: &Url, path: &Readings, read: Read) -> bool {
+    fn matches(&self, method: &str, url: &Url, path: &PathReadings, read: MatchBreadth) -> bool {
         self.target.matches_host(url) && self.matches_but_host(method, url, path, read)
     }
 
-    fn matches_but_host(&self, method: &str, url: &Url, path: &Readings, read: Read) -> bool {
+    fn matches_but_host(
+        &self,
+        method: &str,
+        url: &Url,
+        path: &PathReadings,
+        read: MatchBreadth,
+    ) -> bool {
         self.methods.contain(method, read) && self.target.matches_but_host(url, path, read)
     }
 
@@ -280,23 +286,23 @@ pub(crate) fn is_localhost(name: &str) -> bool {
 }
 
 impl Methods {
-    fn contain(&self, method: &str, read: Read) -> bool {
+    fn contain(&self, method: &str, read: MatchBreadth) -> bool {
         let Self::Some(names) = self else { return true };
         let same = |name: &String| match read {
-            Read::Narrowly => name == method,
-            Read::Widely => name.eq_ignore_ascii_case(method),
+            MatchBreadth::Narrowly => name == method,
+            MatchBreadth::Widely => name.eq_ignore_ascii_case(method),
         };
         names.iter().any(same)
             || (method.eq_ignore_ascii_case("HEAD") && names.iter().any(|n| n == "GET"))
     }
 }
 
-impl Target {
+impl UrlPattern {
     /// Whether a request to this URL is meant; read narrowly.
     pub(crate) fn matches(&self, url: &Url) -> bool {
-        let path = Readings::of(url.path());
+        let path = PathReadings::of(url.path());
         self.matches_host(url)
-            && path.is_some_and(|path| self.matches_but_host(url, &path, Read::Narrowly))
+            && path.is_some_and(|path| self.matches_but_host(url, &path, MatchBreadth::Narrowly))
     }
 
     fn matches_host(&self, url: &Url) -> bool {
@@ -334,16 +340,16 @@ impl Target {
         scheme && port
     }
 
-    fn matches_but_host(&self, url: &Url, path: &Readings, read: Read) -> bool {
+    fn matches_but_host(&self, url: &Url, path: &PathReadings, read: MatchBreadth) -> bool {
         let path = match read {
-            Read::Widely => path.touches(&self.path),
-            Read::Narrowly => path.within(&self.path),
+            MatchBreadth::Widely => path.touches(&self.path),
+            MatchBreadth::Narrowly => path.within(&self.path),
         };
         self.matches_place(url) && path
     }
 }
 
-impl FromStr for Rule {
+impl FromStr for RequestRule {
     type Err = RuleError;
 
     fn from_str(text: &str) -> Result<Self, RuleError> {
@@ -351,7 +357,7 @@ impl FromStr for Rule {
     }
 }
 
-fn parse(text: &str) -> Result<Rule, RuleFault> {
+fn parse(text: &str) -> Result<RequestRule, RuleFault> {
     if text.len() > MAX_RULE {
         return Err(RuleFault::Long);
     }
@@ -366,7 +372,7 @@ fn parse(text: &str) -> Result<Rule, RuleFault> {
         names => Methods::Some(names.split(',').map(method).collect::<Result<_, _>>()?),
     };
     let at = at.map_or(Ok(Vec::new()), |at| at.split(',').map(place).collect())?;
-    Ok(Rule { methods, target: target(url)?, at })
+    Ok(RequestRule { methods, target: target(url)?, at })
 }
 
 fn method(name: &str) -> Result<String, RuleFault> {
@@ -380,7 +386,7 @@ fn place(text: &str) -> Result<IpNet, RuleFault> {
 }
 
 /// The URL of a rule or a secret.
-pub(crate) fn target(text: &str) -> Result<Target, RuleFault> {
+pub(crate) fn target(text: &str) -> Result<UrlPattern, RuleFault> {
     let (scheme, rest) = text.split_once("://").ok_or(RuleFault::Scheme)?;
     let scheme = match scheme {
         "*" => None,
@@ -423,9 +429,9 @@ pub(crate) fn target(text: &str) -> Result<Target, RuleFault> {
     if dots || path.contains('\\') {
         return Err(RuleFault::Path);
     }
-    let prefix = if path == "/" { Some(Prefix::all()) } else { Prefix::new(url.path()) };
+    let prefix = if path == "/" { Some(PathPrefix::all()) } else { PathPrefix::new(url.path()) };
     let text = format!("{}://{host}{port}{}", scheme.map_or("*", Scheme::name), url.path());
-    Ok(Target { scheme, host, port, path: prefix.ok_or(RuleFault::Path)?, text })
+    Ok(UrlPattern { scheme, host, port, path: prefix.ok_or(RuleFault::Path)?, text })
 }
 
 fn host_pattern(text: &str) -> Result<HostPattern, RuleFault> {
@@ -474,9 +480,9 @@ fn needed(method: &str, url: &Url) -> String {
     let port = url.port().map(|p| format!(":{p}")).unwrap_or_default();
     let (scheme, host) = (url.scheme(), url.host_str().unwrap_or_default());
     let exact = format!("{method} {scheme}://{host}{port}{}", url.path());
-    let parses = exact.parse::<Rule>().is_ok_and(|rule| {
-        Readings::of(url.path())
-            .is_some_and(|path| rule.matches(method, url, &path, Read::Narrowly))
+    let parses = exact.parse::<RequestRule>().is_ok_and(|rule| {
+        PathReadings::of(url.path())
+            .is_some_and(|path| rule.matches(method, url, &path, MatchBreadth::Narrowly))
     });
     if parses { exact } else { format!("{method} {scheme}://{host}{port}/") }
 }
@@ -512,13 +518,13 @@ impl fmt::Display for Port {
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for UrlPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for RequestRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.methods {
             Methods::All => f.write_str("*")?,
@@ -535,24 +541,24 @@ impl fmt::Display for Rule {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum RuleSource {
     Text(String),
     Table(RuleSpec),
 }
 
-impl TryFrom<Written> for Rule {
+impl TryFrom<RuleSource> for RequestRule {
     type Error = RuleError;
 
-    fn try_from(written: Written) -> Result<Self, RuleError> {
+    fn try_from(written: RuleSource) -> Result<Self, RuleError> {
         match written {
-            Written::Text(text) => text.parse(),
-            Written::Table(spec) => Self::new(&spec),
+            RuleSource::Text(text) => text.parse(),
+            RuleSource::Table(spec) => Self::new(&spec),
         }
     }
 }
 
-impl From<Rule> for String {
-    fn from(rule: Rule) -> Self {
+impl From<RequestRule> for String {
+    fn from(rule: RequestRule) -> Self {
         rule.to_string()
     }
 }

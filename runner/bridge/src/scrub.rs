@@ -20,15 +20,15 @@ pub(crate) const MAX_SECRET: usize = 4096;
 
 /// All forms of all secrets.
 #[derive(Default)]
-pub(crate) struct Forms(Vec<Zeroizing<Vec<u8>>>);
+pub(crate) struct SecretForms(Vec<Zeroizing<Vec<u8>>>);
 
-impl std::fmt::Debug for Forms {
+impl std::fmt::Debug for SecretForms {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Forms({})", self.0.len())
     }
 }
 
-impl Forms {
+impl SecretForms {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -106,7 +106,7 @@ pub(crate) struct Scrubber {
 }
 
 impl Scrubber {
-    pub(crate) fn push(&mut self, forms: &Forms, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn push(&mut self, forms: &SecretForms, bytes: &[u8]) -> Vec<u8> {
         if forms.is_empty() {
             return bytes.to_vec();
         }
@@ -114,11 +114,11 @@ impl Scrubber {
         self.give(forms, false)
     }
 
-    pub(crate) fn finish(&mut self, forms: &Forms) -> Vec<u8> {
+    pub(crate) fn finish(&mut self, forms: &SecretForms) -> Vec<u8> {
         self.give(forms, true)
     }
 
-    fn give(&mut self, forms: &Forms, all: bool) -> Vec<u8> {
+    fn give(&mut self, forms: &SecretForms, all: bool) -> Vec<u8> {
         let keep = if all { 0 } else { forms.begun(&self.held) };
         let cut = self.held.len() - keep;
         let mut out = self.held.to_vec();
@@ -191,8 +191,8 @@ mod tests {
 
     const SECRET: &[u8] = b"sk-te\"st/\\123+xyz=";
 
-    fn forms() -> Forms {
-        let mut forms = Forms::default();
+    fn forms() -> SecretForms {
+        let mut forms = SecretForms::default();
         forms.add(SECRET);
         forms
     }
@@ -254,7 +254,7 @@ mod tests {
     /// Secrets that overlap themselves and each other.
     #[test]
     fn overlapping_secrets() {
-        let mut forms = Forms::default();
+        let mut forms = SecretForms::default();
         forms.add(b"abababab");
         forms.add(b"babXYZ12");
         for cut in 0..=13 {

@@ -7,8 +7,8 @@
 //! A secret goes to https only, or to http on the machine itself, if it is named as such. Our copies are
 //! overwritten when they are let go; those in hyper's and rustls' buffers are not.
 
-use crate::rules::{HostPattern, RuleFault, Scheme, Target, is_localhost, target};
-use crate::scrub::{Forms, MAX_SECRET, MIN_SECRET};
+use crate::rules::{HostPattern, RuleFault, Scheme, UrlPattern, is_localhost, target};
+use crate::scrub::{MAX_SECRET, MIN_SECRET, SecretForms};
 use base64::Engine as _;
 use http::header::{HeaderName, HeaderValue};
 use std::collections::BTreeMap;
@@ -29,13 +29,13 @@ const REMEMBERED: usize = 8;
 /// A header that is added to requests, as written.
 #[derive(Clone)]
 pub struct SecretRule {
-    target: Target,
+    target: UrlPattern,
     header: HeaderName,
-    parts: Vec<Part>,
+    parts: Vec<SecretPart>,
 }
 
 #[derive(Clone)]
-enum Part {
+enum SecretPart {
     Text(Zeroizing<String>),
     Env(String),
     File(PathBuf),
@@ -102,8 +102,8 @@ impl FromStr for SecretRule {
     }
 }
 
-fn parts(mut template: &str) -> Result<Vec<Part>, SecretError> {
-    let text = |t: &str| Part::Text(Zeroizing::new(t.to_string()));
+fn parts(mut template: &str) -> Result<Vec<SecretPart>, SecretError> {
+    let text = |t: &str| SecretPart::Text(Zeroizing::new(t.to_string()));
     let mut out = Vec::new();
     while let Some((before, rest)) = template.split_once("${") {
         if !before.is_empty() {
@@ -112,10 +112,10 @@ fn parts(mut template: &str) -> Result<Vec<Part>, SecretError> {
         let (inner, after) = rest.split_once('}').ok_or(SecretError::Template)?;
         out.push(match inner.split_once(':') {
             Some(("env", name)) if !name.is_empty() && !name.contains(['=', '\0']) => {
-                Part::Env(name.to_string())
+                SecretPart::Env(name.to_string())
             }
-            Some(("file", path)) if !path.is_empty() => Part::File(path.into()),
-            Some(("call", name)) if !name.is_empty() => Part::Call(name.to_string()),
+            Some(("file", path)) if !path.is_empty() => SecretPart::File(path.into()),
+            Some(("call", name)) if !name.is_empty() => SecretPart::Call(name.to_string()),
             _ => return Err(SecretError::Template),
         });
         template = after;
@@ -128,15 +128,15 @@ fn parts(mut template: &str) -> Result<Vec<Part>, SecretError> {
 
 /// The secrets of a bridge: where they go, and what must not come back.
 pub(crate) struct Secrets {
-    rules: Vec<Arc<Held>>,
+    rules: Vec<Arc<SecretEntry>>,
     functions: BTreeMap<String, SecretFn>,
-    forms: RwLock<Arc<Forms>>,
+    forms: RwLock<Arc<SecretForms>>,
 }
 
-struct Held {
-    target: Target,
+struct SecretEntry {
+    target: UrlPattern,
     header: HeaderName,
-    parts: Vec<Part>,
+    parts: Vec<SecretPart>,
     /// Values of the environment, by the parts that name them.
     env: BTreeMap<String, Zeroizing<String>>,
     /// What the parts have given lately, newest last.
@@ -153,13 +153,13 @@ impl Secrets {
         let hold = |rule: SecretRule| {
             let mut env = BTreeMap::new();
             for part in &rule.parts {
-                if let Part::Env(name) = part {
+                if let SecretPart::Env(name) = part {
                     let value = std::env::var(name).map_err(|_| SecretError::Env(name.clone()))?;
                     env.insert(name.clone(), Zeroizing::new(value));
                 }
             }
             let SecretRule { target, header, parts } = rule;
-            Ok(Arc::new(Held { target, header, parts, env, values: Mutex::default() }))
+            Ok(Arc::new(SecretEntry { target, header, parts, env, values: Mutex::default() }))
         };
         let rules = rules.into_iter().map(hold).collect::<Result<Vec<_>, _>>()?;
         let secrets = Self { rules, functions, forms: RwLock::default() };
@@ -185,24 +185,24 @@ impl Secrets {
     }
 
     /// What to look for in responses: every value there has been lately.
-    pub(crate) fn forms(&self) -> Arc<Forms> {
+    pub(crate) fn forms(&self) -> Arc<SecretForms> {
         Arc::clone(&self.forms.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn value(&self, rule: &Held) -> Result<HeaderValue, SecretError> {
+    fn value(&self, rule: &SecretEntry) -> Result<HeaderValue, SecretError> {
         let mut whole = Zeroizing::new(String::new());
         let mut values = Vec::new();
         for part in &rule.parts {
             let value = match part {
-                Part::Text(text) => {
+                SecretPart::Text(text) => {
                     whole.push_str(text);
                     continue;
                 }
-                Part::Env(name) => {
+                SecretPart::Env(name) => {
                     rule.env.get(name).cloned().ok_or_else(|| SecretError::Env(name.clone()))?
                 }
-                Part::File(path) => read(path)?,
-                Part::Call(name) => {
+                SecretPart::File(path) => read(path)?,
+                SecretPart::Call(name) => {
                     let call = self.functions.get(name);
                     call.ok_or_else(|| SecretError::Unknown(name.clone()))?()?
                 }
@@ -231,7 +231,7 @@ impl Secrets {
         Ok(value)
     }
 
-    fn remember(&self, rule: &Held, new: Vec<Zeroizing<Vec<u8>>>) {
+    fn remember(&self, rule: &SecretEntry, new: Vec<Zeroizing<Vec<u8>>>) {
         let mut values = rule.values.lock().unwrap_or_else(PoisonError::into_inner);
         if values.last() == Some(&new) {
             return;
@@ -243,7 +243,7 @@ impl Secrets {
         drop(values);
         // Built under the lock, so that two that change at once do not lose one another.
         let mut forms = self.forms.write().unwrap_or_else(PoisonError::into_inner);
-        let mut next = Forms::default();
+        let mut next = SecretForms::default();
         for rule in &self.rules {
             let values = rule.values.lock().unwrap_or_else(PoisonError::into_inner);
             values.iter().flatten().for_each(|v| next.add(v));

@@ -12,7 +12,7 @@ const SESSIONS: usize = 64;
 
 /// Whose certificates are accepted.
 #[derive(Clone, Debug, Default)]
-pub struct Roots {
+pub struct TlsRoots {
     /// Not the platform's roots, only those below.
     pub only_extra: bool,
     extra: Vec<CertificateDer<'static>>,
@@ -29,7 +29,7 @@ pub enum RootsError {
     Certificate(String),
 }
 
-impl Roots {
+impl TlsRoots {
     /// Accepts what these authorities have signed, too.
     ///
     /// # Errors
@@ -53,12 +53,12 @@ impl Roots {
 /// The configuration that connections have. The platform's roots are read when one is first needed.
 #[derive(Debug)]
 pub(crate) struct Tls {
-    roots: Roots,
+    roots: TlsRoots,
     config: OnceLock<Result<Arc<ClientConfig>, String>>,
 }
 
 impl Tls {
-    pub(crate) fn new(roots: Roots) -> Self {
+    pub(crate) fn new(roots: TlsRoots) -> Self {
         Self { roots, config: OnceLock::new() }
     }
 
@@ -71,7 +71,7 @@ impl Tls {
     }
 }
 
-fn config(roots: &Roots) -> Result<ClientConfig, String> {
+fn config(roots: &TlsRoots) -> Result<ClientConfig, String> {
     let mut store = RootCertStore::empty();
     if !roots.only_extra {
         store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

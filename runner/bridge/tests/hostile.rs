@@ -7,16 +7,19 @@ use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use std::io::Write as _;
 use std::time::Duration;
-use wasibox_bridge::{Error, Limit, Limits, Phase, Policy, Redirect, RequestHead, Roots};
+use wasibox_bridge::{
+    BridgeLimit, BridgeLimits, BridgePolicy, RedirectPolicy, RequestError, RequestHead,
+    RequestPhase, TlsRoots,
+};
 
 const RULE: &str = "* http://127.0.0.1:*";
 
-fn limited(limits: Limits) -> Box {
-    Box::with(Policy { limits, ..policy(&[RULE]) }, Roots::default())
+fn limited(limits: BridgeLimits) -> Box {
+    Box::with(BridgePolicy { limits, ..policy(&[RULE]) }, TlsRoots::default())
 }
 
 /// What a server with this answer comes to.
-fn outcome(b: &Box, answer: impl Into<Vec<u8>>) -> Result<(u16, Vec<u8>), Error> {
+fn outcome(b: &Box, answer: impl Into<Vec<u8>>) -> Result<(u16, Vec<u8>), RequestError> {
     let server = Server::saying(answer);
     let got = b.get(&server.url("/")).map(|(head, body)| (head.status, body));
     good(b);
@@ -85,14 +88,14 @@ fn smuggling() {
     ] {
         let answer = format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
         let error = outcome(&b, answer).unwrap_err();
-        assert!(matches!(error, Error::Malformed(_)), "{headers:?}: {error}");
+        assert!(matches!(error, RequestError::Malformed(_)), "{headers:?}: {error}");
     }
     let old = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
-    assert!(matches!(outcome(&b, old), Err(Error::Malformed(_))));
+    assert!(matches!(outcome(&b, old), Err(RequestError::Malformed(_))));
     for chunks in ["z\r\nabc\r\n", "-1\r\nabc\r\n", "fffffffffffffffff\r\nabc", "3\r\nabcdef\r\n"] {
         let answer = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
         let error = outcome(&b, answer).unwrap_err();
-        assert!(matches!(error, Error::Malformed(_)), "{chunks:?}: {error}");
+        assert!(matches!(error, RequestError::Malformed(_)), "{chunks:?}: {error}");
     }
 }
 
@@ -118,8 +121,8 @@ fn a_response_too_many() {
 
 #[test]
 fn slow_servers() {
-    let b = limited(Limits { first_byte: Duration::from_millis(300), ..short() });
-    let late = Err(Error::Timeout(Phase::FirstByte));
+    let b = limited(BridgeLimits { first_byte: Duration::from_millis(300), ..short() });
+    let late = Err(RequestError::Timeout(RequestPhase::FirstByte));
     // Silence.
     let server = Server::new(|peer| {
         peer.head();
@@ -134,7 +137,7 @@ fn slow_servers() {
         }
     });
     let error = b.get(&server.url("/")).unwrap_err();
-    assert!(matches!(error, Error::Timeout(_) | Error::Malformed(_)), "{error}");
+    assert!(matches!(error, RequestError::Timeout(_) | RequestError::Malformed(_)), "{error}");
     let server = Server::new(|peer| {
         peer.head();
         peer.say(b"HTTP/1.1 200 OK\r\nX: ");
@@ -150,7 +153,7 @@ fn slow_servers() {
     });
     assert_eq!(b.get(&server.url("/")), late);
     // A body that never ends.
-    let b = limited(Limits { total: Duration::from_millis(800), ..short() });
+    let b = limited(BridgeLimits { total: Duration::from_millis(800), ..short() });
     let server = Server::new(|peer| {
         peer.head();
         peer.say(b"HTTP/1.1 200 OK\r\n\r\n");
@@ -158,19 +161,22 @@ fn slow_servers() {
             std::thread::sleep(Duration::from_millis(50));
         }
     });
-    assert_eq!(b.get(&server.url("/")).map(|_| ()), Err(Error::Timeout(Phase::Total)));
+    assert_eq!(
+        b.get(&server.url("/")).map(|_| ()),
+        Err(RequestError::Timeout(RequestPhase::Total))
+    );
     // The guest's own limit, which may be shorter.
     let b = limited(short());
     let mut head = RequestHead::new("GET", &server.url("/"));
     head.max_time_ms = Some(300);
-    assert_eq!(b.ask(&head).map(|_| ()), Err(Error::Timeout(Phase::Total)));
+    assert_eq!(b.ask(&head).map(|_| ()), Err(RequestError::Timeout(RequestPhase::Total)));
     good(&b);
 }
 
 /// A guest that does not read keeps nothing but its own request waiting.
 #[test]
 fn guests_that_do_not_read() {
-    let b = limited(Limits { total: Duration::from_secs(4), ..short() });
+    let b = limited(BridgeLimits { total: Duration::from_secs(4), ..short() });
     let server = Server::new(|peer| {
         peer.head();
         peer.say(b"HTTP/1.1 200 OK\r\n\r\n");
@@ -189,15 +195,15 @@ fn guests_that_do_not_read() {
             Err(e) => break e,
         }
     };
-    assert_eq!(end, Error::Timeout(Phase::Total));
+    assert_eq!(end, RequestError::Timeout(RequestPhase::Total));
     assert!(kept <= 512 << 10, "{kept}");
 }
 
 #[test]
 fn too_much() {
-    let limits = Limits { download: 1 << 20, ..short() };
+    let limits = BridgeLimits { download: 1 << 20, ..short() };
     let b = limited(limits);
-    let over = Err(Error::Limit(Limit::Download));
+    let over = Err(RequestError::Limit(BridgeLimit::Download));
     let endless = |head: &'static str, piece: &'static [u8]| {
         Server::new(move |peer| {
             peer.head();
@@ -229,31 +235,35 @@ fn too_much() {
             while peer.say(piece.as_bytes()) {}
         });
         let error = b.get(&server.url("/")).map(|_| ()).unwrap_err();
-        let bounded =
-            matches!(error, Error::Limit(Limit::Headers) | Error::Malformed(_) | Error::Receive(_));
+        let bounded = matches!(
+            error,
+            RequestError::Limit(BridgeLimit::Headers)
+                | RequestError::Malformed(_)
+                | RequestError::Receive(_)
+        );
         assert!(bounded, "{head:?}: {error}");
         good(&b);
     }
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "X: y\r\n".repeat(101));
-    assert_eq!(outcome(&b, many), Err(Error::Limit(Limit::Headers)));
+    assert_eq!(outcome(&b, many), Err(RequestError::Limit(BridgeLimit::Headers)));
     let long = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "y".repeat(65 << 10));
-    assert_eq!(outcome(&b, long), Err(Error::Limit(Limit::Headers)));
+    assert_eq!(outcome(&b, long), Err(RequestError::Limit(BridgeLimit::Headers)));
 }
 
 #[test]
 fn the_session_has_an_end() {
-    let limits = Limits { session_download: 10_000, requests: 5, ..short() };
+    let limits = BridgeLimits { session_download: 10_000, requests: 5, ..short() };
     let b = limited(limits);
     let body = "x".repeat(4000);
     let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n{body}");
     let server = Server::saying(answer);
     assert!(b.get(&server.url("/")).is_ok());
     assert!(b.get(&server.url("/")).is_ok());
-    assert_eq!(b.get(&server.url("/")), Err(Error::Limit(Limit::Download)));
+    assert_eq!(b.get(&server.url("/")), Err(RequestError::Limit(BridgeLimit::Download)));
     assert!(b.bridge.usage().received <= 10_000);
     let _ = b.get(&server.url("/"));
     let _ = b.get(&server.url("/"));
-    assert_eq!(b.get(&server.url("/")), Err(Error::Limit(Limit::Requests)));
+    assert_eq!(b.get(&server.url("/")), Err(RequestError::Limit(BridgeLimit::Requests)));
 }
 
 #[test]
@@ -270,9 +280,9 @@ fn redirects_without_end() {
     for (asked, followed) in [(0, 0), (1, 1), (7, 7), (u32::MAX, 20)] {
         let before = server.heads().len();
         let mut head = RequestHead::new("GET", &server.url("/"));
-        head.redirect = Redirect::Follow(asked);
+        head.redirect = RedirectPolicy::Follow(asked);
         let error = b.ask(&head).unwrap_err();
-        assert_eq!(error, Error::Redirects(followed));
+        assert_eq!(error, RequestError::Redirects(followed));
         assert_eq!(error.curl_code(), 47);
         assert_eq!(server.heads().len() - before, followed as usize + 1);
     }
@@ -280,7 +290,7 @@ fn redirects_without_end() {
         let answer = format!("HTTP/1.1 302 Found\r\n{location}\r\nContent-Length: 0\r\n\r\n");
         let server = Server::saying(answer);
         let mut head = RequestHead::new("GET", &server.url("/"));
-        head.redirect = Redirect::Follow(5);
+        head.redirect = RedirectPolicy::Follow(5);
         assert!(b.ask(&head).is_err(), "{location}");
     }
 }
@@ -309,20 +319,26 @@ fn bombs() {
     assert_eq!(outcome(&b, encoded("gzip", &bomb)), Ok((200, bomb.clone())));
     let secret = |limits| {
         let secrets = vec!["api.example: X-Key=0123456789".parse().unwrap()];
-        Box::with(Policy { limits, secrets, ..policy(&[RULE]) }, Roots::default())
+        Box::with(BridgePolicy { limits, secrets, ..policy(&[RULE]) }, TlsRoots::default())
     };
     let b = secret(short());
-    assert_eq!(outcome(&b, encoded("gzip", &bomb)), Err(Error::Limit(Limit::Ratio)));
+    assert_eq!(outcome(&b, encoded("gzip", &bomb)), Err(RequestError::Limit(BridgeLimit::Ratio)));
     let mut zlib = ZlibEncoder::new(Vec::new(), Compression::best());
     zlib.write_all(&zeros).unwrap();
     let zlib = zlib.finish().unwrap();
-    assert_eq!(outcome(&b, encoded("deflate", &zlib)), Err(Error::Limit(Limit::Ratio)));
-    let b = secret(Limits { download: 1 << 20, ..short() });
-    assert_eq!(outcome(&b, encoded("gzip", &bomb)), Err(Error::Limit(Limit::Download)));
+    assert_eq!(
+        outcome(&b, encoded("deflate", &zlib)),
+        Err(RequestError::Limit(BridgeLimit::Ratio))
+    );
+    let b = secret(BridgeLimits { download: 1 << 20, ..short() });
+    assert_eq!(
+        outcome(&b, encoded("gzip", &bomb)),
+        Err(RequestError::Limit(BridgeLimit::Download))
+    );
     // A bomb within a bomb is not unpacked, nor is what cannot be read.
     for encoding in ["gzip, gzip", "br", "zstd", "x"] {
         let got = outcome(&b, encoded(encoding, &gzip(&bomb)));
-        assert!(matches!(got, Err(Error::Encoding(_))), "{encoding}");
+        assert!(matches!(got, Err(RequestError::Encoding(_))), "{encoding}");
     }
     assert_eq!(
         outcome(&b, encoded("gzip", b"this is not what gzip makes")).unwrap_err().curl_code(),

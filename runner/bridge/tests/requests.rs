@@ -4,7 +4,10 @@ mod common;
 
 use common::{Box, Server, answer, field, header, policy, short};
 use std::time::Duration;
-use wasibox_bridge::{BodyLength, Error, Limit, Limits, Policy, Redirect, RequestHead, Roots};
+use wasibox_bridge::{
+    BodyLength, BridgeLimit, BridgeLimits, BridgePolicy, RedirectPolicy, RequestError, RequestHead,
+    TlsRoots,
+};
 
 const RULE: &str = "* http://127.0.0.1:*";
 
@@ -21,8 +24,8 @@ fn mirror() -> Server {
     })
 }
 
-fn limited(limits: Limits) -> Box {
-    Box::with(Policy { limits, ..policy(&[RULE]) }, Roots::default())
+fn limited(limits: BridgeLimits) -> Box {
+    Box::with(BridgePolicy { limits, ..policy(&[RULE]) }, TlsRoots::default())
 }
 
 #[test]
@@ -70,22 +73,25 @@ fn bodies_of_known_and_unknown_length() {
 #[test]
 fn bodies_must_be_as_long_as_announced() {
     let server = mirror();
-    let b = limited(Limits { upload: 1000, ..short() });
+    let b = limited(BridgeLimits { upload: 1000, ..short() });
     let mut head = RequestHead::new("PUT", &server.url("/"));
     head.body = BodyLength::Bytes(5);
     let exchange = b.bridge.request(&head).unwrap();
-    assert_eq!(exchange.write(b"123456"), Err(Error::Length));
+    assert_eq!(exchange.write(b"123456"), Err(RequestError::Length));
     let exchange = b.bridge.request(&head).unwrap();
     exchange.write(b"123").unwrap();
     exchange.finish();
-    assert_eq!(exchange.response(), Err(Error::Length));
+    assert_eq!(exchange.response(), Err(RequestError::Length));
     head.body = BodyLength::Bytes(1001);
-    assert_eq!(b.bridge.request(&head).map(|_| ()).err(), Some(Error::Limit(Limit::Upload)));
+    assert_eq!(
+        b.bridge.request(&head).map(|_| ()).err(),
+        Some(RequestError::Limit(BridgeLimit::Upload))
+    );
     head.body = BodyLength::Unknown;
     let exchange = b.bridge.request(&head).unwrap();
     let _ = exchange.write(&[b'x'; 2000]);
     exchange.finish();
-    assert_eq!(exchange.response(), Err(Error::Limit(Limit::Upload)));
+    assert_eq!(exchange.response(), Err(RequestError::Limit(BridgeLimit::Upload)));
 }
 
 /// 307 wants the body again; one that was too long to keep cannot be had again.
@@ -105,17 +111,17 @@ fn redirects_send_short_bodies_again() {
             }
         }
     });
-    let b = limited(Limits { kept_body: 10, ..short() });
+    let b = limited(BridgeLimits { kept_body: 10, ..short() });
     let send = |path: &str, body: &[u8]| {
         let mut head = RequestHead::new("POST", &server.url(path));
         head.body = BodyLength::Bytes(body.len() as u64);
-        head.redirect = Redirect::Follow(3);
+        head.redirect = RedirectPolicy::Follow(3);
         let exchange = b.bridge.request(&head).unwrap();
         exchange.write(body).unwrap();
         answer(&exchange).map(|(_, body)| String::from_utf8(body).unwrap())
     };
     assert_eq!(send("/from", b"short").as_deref(), Ok("POST short"));
-    assert_eq!(send("/from", b"longer than ten"), Err(Error::Rewind(10)));
+    assert_eq!(send("/from", b"longer than ten"), Err(RequestError::Rewind(10)));
     assert_eq!(send("/from303", b"longer than ten").as_deref(), Ok("GET "));
 }
 
@@ -139,19 +145,20 @@ fn requests_at_the_same_time_are_counted() {
         peer.head();
         peer.wait();
     });
-    let b = limited(Limits { concurrent: 2, turn: Duration::ZERO, ..Limits::default() });
+    let b =
+        limited(BridgeLimits { concurrent: 2, turn: Duration::ZERO, ..BridgeLimits::default() });
     let head = RequestHead::new("GET", &server.url("/"));
     let one = b.bridge.request(&head).unwrap();
     let _two = b.bridge.request(&head).unwrap();
     let third = b.bridge.request(&head).map(|_| ());
-    assert_eq!(third, Err(Error::Limit(Limit::Concurrent)));
+    assert_eq!(third, Err(RequestError::Limit(BridgeLimit::Concurrent)));
     while server.heads().len() < 2 {
         std::thread::yield_now();
     }
     drop(one);
     // Giving up makes room at once, and is told to the log.
     assert!(b.bridge.request(&head).is_ok());
-    while !b.log.entries().iter().any(|e| e.error == Some(Error::Cancelled)) {
+    while !b.log.entries().iter().any(|e| e.error == Some(RequestError::Cancelled)) {
         std::thread::yield_now();
     }
 }

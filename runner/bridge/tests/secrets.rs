@@ -10,7 +10,8 @@ use flate2::write::GzEncoder;
 use std::io::Write as _;
 use std::time::Duration;
 use wasibox_bridge::{
-    BodyLength, Bridge, Network, NetworkOptions, Policy, Redirect, RequestHead, Roots, SecretRule,
+    BodyLength, Bridge, BridgeNetwork, BridgePolicy, NetworkOptions, RedirectPolicy, RequestHead,
+    SecretRule, TlsRoots,
 };
 
 const SECRET: &str = "sk-live/51H+z\"9xQ=tail";
@@ -24,7 +25,7 @@ fn with_secret(server: &Server) -> Box {
     std::fs::write(&path, format!("{SECRET}\n")).unwrap();
     let file = format!("http://{}: X-Key=${{file:{}}}", server.address, path.display());
     let secrets = secrets.into_iter().chain([file.parse().unwrap()]).collect();
-    Box::with(Policy { secrets, ..policy(&[RULE]) }, Roots::default())
+    Box::with(BridgePolicy { secrets, ..policy(&[RULE]) }, TlsRoots::default())
 }
 
 fn absent(text: &str) {
@@ -99,7 +100,7 @@ fn nothing_comes_back() {
     let server = echo();
     let b = with_secret(&server);
     for path in ["/", "/drip", "/gzip", "/headers", "/away"] {
-        for redirect in [Redirect::Manual, Redirect::Follow(3)] {
+        for redirect in [RedirectPolicy::Manual, RedirectPolicy::Follow(3)] {
             let mut head = RequestHead::new("GET", &server.url(path));
             head.redirect = redirect;
             let (head, body) = b.ask(&head).unwrap();
@@ -143,7 +144,7 @@ fn redirects_do_not_take_secrets_along() {
         .header("Cookie", "session=guest")
         .header("Authorization", "Basic guest")
         .header("X-Other", "stays");
-    head.redirect = Redirect::Follow(3);
+    head.redirect = RedirectPolicy::Follow(3);
     let (got, _) = b.ask(&head).unwrap();
     assert_eq!((got.status, got.redirects), (200, 1));
     let first = &server.heads()[0];
@@ -187,10 +188,12 @@ fn a_guest_cannot_get_at_the_request() {
 
 #[test]
 fn a_secret_that_cannot_be_had() {
-    let network = Network::new(NetworkOptions::default()).unwrap();
+    let network = BridgeNetwork::new(NetworkOptions::default()).unwrap();
     for text in ["a.example: X=${env:WASIBOX_NO_SUCH}", "a.example: X=${file:/no/such/file}"] {
         let secrets = vec![text.parse().unwrap()];
-        assert!(Bridge::new(&network, Policy { secrets, ..Policy::default() }).is_err());
+        assert!(
+            Bridge::new(&network, BridgePolicy { secrets, ..BridgePolicy::default() }).is_err()
+        );
     }
     // A file that goes away later: the request fails, and the guest is not told which file.
     let server = echo();

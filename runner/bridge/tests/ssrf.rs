@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Box, Server, policy};
-use wasibox_bridge::{Error, Redirect, RequestHead, Roots};
+use wasibox_bridge::{RedirectPolicy, RequestError, RequestHead, TlsRoots};
 
 /// Hosts in URLs, `PORT` being the one that somebody listens on.
 const SPELLINGS: &[&str] = &[
@@ -129,9 +129,9 @@ const ANSWERS: &[&str] = &[
 /// Rules that allow every host by its name.
 const ANY: &[&str] = &["* http://*:*", "* https://*:*"];
 
-fn closed(error: &Error) -> bool {
+fn closed(error: &RequestError) -> bool {
     // Some spellings are no URL at all, which is as good.
-    matches!(error, Error::Address { .. } | Error::Url(_))
+    matches!(error, RequestError::Address { .. } | RequestError::Url(_))
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn redirects_to_closed_addresses() {
         let named = format!("GET {}", door.url("/"));
         let b = Box::new(&[ANY[0], ANY[1], &named]);
         let mut head = RequestHead::new("GET", &door.url("/"));
-        head.redirect = Redirect::Follow(5);
+        head.redirect = RedirectPolicy::Follow(5);
         let error = b.ask(&head).map(|(head, _)| head).unwrap_err();
         assert!(closed(&error), "{url}: {error}");
         assert_eq!(door.connections(), 1);
@@ -198,9 +198,12 @@ fn redirects_need_their_rule() {
         });
         let b = Box::new(&[&format!("GET {}", door.url("/api/"))]);
         let mut head = RequestHead::new("GET", &door.url("/api/x"));
-        head.redirect = Redirect::Follow(5);
+        head.redirect = RedirectPolicy::Follow(5);
         let error = b.ask(&head).map(|(head, _)| head).unwrap_err();
-        let refused = matches!(error, Error::Refused(_) | Error::Scheme(_) | Error::Url(_));
+        let refused = matches!(
+            error,
+            RequestError::Refused(_) | RequestError::Scheme(_) | RequestError::Url(_)
+        );
         assert!(refused, "{location}: {error}");
         // The guest that follows by itself gets the redirect, and no further.
         let (head, _) = b.get(&door.url("/api/x")).unwrap();
@@ -217,14 +220,17 @@ fn answers_of_resolvers() {
     for answer in ANSWERS {
         b.names.set("a.example", &[&[answer]]);
         let error = b.get(&format!("http://a.example:{port}/")).map(|(head, _)| head).unwrap_err();
-        assert!(matches!(error, Error::Address { .. }), "{answer}: {error}");
+        assert!(matches!(error, RequestError::Address { .. }), "{answer}: {error}");
         assert!(!error.to_string().contains(answer), "the guest is not told addresses");
     }
     b.names.set("a.example", &[ANSWERS]);
-    assert!(matches!(b.get(&format!("http://a.example:{port}/")), Err(Error::Address { .. })));
+    assert!(matches!(
+        b.get(&format!("http://a.example:{port}/")),
+        Err(RequestError::Address { .. })
+    ));
     b.names.set("a.example", &[&[]]);
-    assert_eq!(b.get("http://a.example/"), Err(Error::Resolve("a.example".into())));
-    assert_eq!(b.get("http://b.example/"), Err(Error::Resolve("b.example".into())));
+    assert_eq!(b.get("http://a.example/"), Err(RequestError::Resolve("a.example".into())));
+    assert_eq!(b.get("http://b.example/"), Err(RequestError::Resolve("b.example".into())));
     assert_eq!(victim.connections(), 0);
 }
 
@@ -245,7 +251,7 @@ fn rebinding() {
     b.names.set("a.example", &[&["127.0.0.1"], &["127.0.0.2"]]);
     assert_eq!(b.text(&url).as_deref(), Ok("good"));
     assert_eq!(b.names.asked().len(), 1, "asked once");
-    assert!(matches!(b.get(&url), Err(Error::Address { .. })));
+    assert!(matches!(b.get(&url), Err(RequestError::Address { .. })));
     // Good and bad mixed: only the good one is tried.
     b.names.set("a.example", &[&["127.0.0.2", "10.0.0.1", "127.0.0.1", "::1"]]);
     assert_eq!(b.text(&url).as_deref(), Ok("good"));
@@ -265,7 +271,7 @@ fn kept_connections_are_judged_again() {
     b.names.set("a.example", &[&["127.0.0.1"]]);
     assert_eq!(b.text(&format!("http://a.example:{port}/in/")).as_deref(), Ok("x"));
     let error = b.get(&format!("http://a.example:{port}/out/"));
-    assert!(matches!(error, Err(Error::Address { .. })));
+    assert!(matches!(error, Err(RequestError::Address { .. })));
     assert_eq!(b.text(&format!("http://a.example:{port}/in/")).as_deref(), Ok("x"));
     assert_eq!(server.connections(), 1);
 }
@@ -283,7 +289,7 @@ fn named_addresses_are_reached() {
         (format!("GET http://*:{port}/ at 127.0.0.0/8"), format!("http://127.0.0.1:{port}/")),
         (format!("GET http://*.lan:{port}/ at 127.0.0.1"), format!("http://b.a.lan:{port}/")),
     ] {
-        let b = Box::with(policy(&[&rule]), Roots::default());
+        let b = Box::with(policy(&[&rule]), TlsRoots::default());
         b.names.set("b.a.lan", &[&["127.0.0.1"]]);
         assert_eq!(b.text(&url).as_deref(), Ok("x"), "{rule} {url}");
     }

@@ -16,7 +16,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Poll};
 use tokio_rustls::TlsAcceptor;
-use wasibox_bridge::{Error, Policy, Redirect, RequestHead, Roots, Version};
+use wasibox_bridge::{
+    BridgePolicy, HttpVersion, RedirectPolicy, RequestError, RequestHead, TlsRoots,
+};
 
 /// An authority, and what it has signed.
 struct Authority {
@@ -33,8 +35,8 @@ impl Authority {
         Self { pem, issuer: Issuer::new(params, key) }
     }
 
-    fn roots(&self) -> Roots {
-        let mut roots = Roots::default();
+    fn roots(&self) -> TlsRoots {
+        let mut roots = TlsRoots::default();
         roots.only_extra = true;
         roots.add_pem(self.pem.as_bytes()).unwrap();
         roots
@@ -137,9 +139,9 @@ impl Body for Whole {
     }
 }
 
-fn allowed(roots: Roots, secrets: &[String]) -> Box {
+fn allowed(roots: TlsRoots, secrets: &[String]) -> Box {
     let secrets = secrets.iter().map(|s| s.parse().unwrap()).collect();
-    let b = Box::with(Policy { secrets, ..policy(&["* https://*:* at 127.0.0.1"]) }, roots);
+    let b = Box::with(BridgePolicy { secrets, ..policy(&["* https://*:* at 127.0.0.1"]) }, roots);
     for name in ["good.example", "bad.example"] {
         b.names.set(name, &[&["127.0.0.1"]]);
     }
@@ -155,7 +157,7 @@ fn both_versions_over_tls() {
         let b = allowed(ca.roots(), &[secret]);
         for _ in 0..3 {
             let (head, body) = b.get(&server.url("good.example", "/a?b")).unwrap();
-            assert_eq!(head.version, if h2 { Version::Http2 } else { Version::Http11 });
+            assert_eq!(head.version, if h2 { HttpVersion::Http2 } else { HttpVersion::Http11 });
             assert_eq!(String::from_utf8(body).unwrap(), "GET /a key=*************");
         }
         assert_eq!(server.connections.load(SeqCst), 1, "one connection for all of them");
@@ -168,9 +170,9 @@ fn certificates_that_are_not_accepted() {
     let good = ca.serve("good.example", false, false);
     let old = ca.serve("good.example", false, true);
     let b = allowed(ca.roots(), &[]);
-    let certificate = |got: Result<_, Error>| {
+    let certificate = |got: Result<_, RequestError>| {
         let error = got.map(|_: (_, Vec<u8>)| ()).unwrap_err();
-        assert!(matches!(error, Error::Certificate { .. }), "{error}");
+        assert!(matches!(error, RequestError::Certificate { .. }), "{error}");
         assert_eq!(error.curl_code(), 60);
     };
     assert!(b.get(&good.url("good.example", "/")).is_ok());
@@ -180,9 +182,12 @@ fn certificates_that_are_not_accepted() {
     let b = allowed(other.roots(), &[]);
     certificate(b.get(&good.url("good.example", "/")));
     // The platform's authorities do not know it, either.
-    let b = allowed(Roots::default(), &[]);
+    let b = allowed(TlsRoots::default(), &[]);
     let error = b.get(&good.url("good.example", "/")).map(|_| ()).unwrap_err();
-    assert!(matches!(error, Error::Certificate { .. } | Error::Tls { .. }), "{error}");
+    assert!(
+        matches!(error, RequestError::Certificate { .. } | RequestError::Tls { .. }),
+        "{error}"
+    );
 }
 
 #[test]
@@ -210,13 +215,13 @@ fn downgrades() {
     let url = https.url("good.example", &format!("/to/http://{}/x", plain.address));
     let secret = format!("https://*.example:{}: X-Key=0123456789abc", https.address.port());
     let mut head = RequestHead::new("GET", &url).header("Authorization", "guest's");
-    head.redirect = Redirect::Follow(3);
+    head.redirect = RedirectPolicy::Follow(3);
     let b = allowed(ca.roots(), std::slice::from_ref(&secret));
-    assert!(matches!(b.ask(&head), Err(Error::Refused(_))));
+    assert!(matches!(b.ask(&head), Err(RequestError::Refused(_))));
     assert_eq!(plain.connections(), 0);
     let rules = ["* https://*:* at 127.0.0.1", "GET http://127.0.0.1:*"];
     let secrets = vec![secret.parse().unwrap()];
-    let b = Box::with(Policy { secrets, ..policy(&rules) }, ca.roots());
+    let b = Box::with(BridgePolicy { secrets, ..policy(&rules) }, ca.roots());
     b.names.set("good.example", &[&["127.0.0.1"]]);
     assert_eq!(b.ask(&head).unwrap().1, b"plain");
     let seen = &plain.heads()[0];

@@ -3,7 +3,7 @@
 use crate::args::grants::CallArgs;
 use crate::args::stored::ImageArg;
 use crate::progress::compiling;
-use crate::{Failure, message, print};
+use crate::{CliFailure, message, print};
 use signal_hook::iterator::Signals;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use wasibox::{
 };
 
 /// The failure that an error is.
-pub fn failure(e: Error) -> Failure {
+pub fn failure(e: Error) -> CliFailure {
     let status = match &e {
         Error::Sandbox(SandboxError::NotFound(_)) => 127,
         Error::Sandbox(SandboxError::NotExecutable { .. }) => 126,
         _ => 125,
     };
-    Failure::new(status, e)
+    CliFailure::new(status, e)
 }
 
 /// An engine for one session.
 ///
 /// # Errors
 /// No image, or one that cannot be opened.
-pub fn engine(image: &ImageArg, require_walls: bool) -> Result<Engine, Failure> {
+pub fn engine(image: &ImageArg, require_walls: bool) -> Result<Engine, CliFailure> {
     engine_of(image.path()?, require_walls)
 }
 
@@ -36,7 +36,7 @@ pub fn engine(image: &ImageArg, require_walls: bool) -> Result<Engine, Failure> 
 ///
 /// # Errors
 /// As [`engine`].
-pub fn engine_of(image: PathBuf, require_walls: bool) -> Result<Engine, Failure> {
+pub fn engine_of(image: PathBuf, require_walls: bool) -> Result<Engine, CliFailure> {
     let mut pool = PoolOptions::new(&image);
     // One worker is made when the call begins, and none after it.
     (pool.warm, pool.progress, pool.require_walls) = (0, compiling(), require_walls);
@@ -86,9 +86,9 @@ pub fn prepared(mut exec: Exec, call: &CallArgs, limits: &Limits) -> Exec {
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn tell(outcome: &Outcome, json: bool, limits: &Limits) -> Result<(), Failure> {
+pub fn tell(outcome: &Outcome, json: bool, limits: &Limits) -> Result<(), CliFailure> {
     if json {
-        let json = serde_json::to_string(outcome).map_err(|e| Failure::new(125, e))?;
+        let json = serde_json::to_string(outcome).map_err(|e| CliFailure::new(125, e))?;
         return print(&(message::json_shown(json) + "\n"));
     }
     if let Some(text) = outcome.limit_hit.and_then(|limit| explain(limit, limits)) {
@@ -146,16 +146,16 @@ fn explain(limit: LimitHit, limits: &Limits) -> Option<String> {
 ///
 /// # Errors
 /// If the system has no more descriptors.
-pub fn signals() -> Result<Signals, Failure> {
+pub fn signals() -> Result<Signals, CliFailure> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     Ok(Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?)
 }
 
 /// Which call is running, if one is: an odd number, another one for each.
 #[derive(Clone, Default)]
-pub struct Running(Arc<AtomicU64>);
+pub struct RunningCall(Arc<AtomicU64>);
 
-impl Running {
+impl RunningCall {
     /// Does what runs.
     pub fn during<T>(&self, act: impl FnOnce() -> T) -> T {
         self.0.fetch_add(1, Ordering::SeqCst);
@@ -167,7 +167,7 @@ impl Running {
 
 /// Ends calls when signals come. Ctrl-C leaves this process and the session; a second one while the
 /// call is still ending, and all other signals, end the process, and the worker with it.
-pub fn watch_signals(mut signals: Signals, interrupt: Interrupt, running: Running) {
+pub fn watch_signals(mut signals: Signals, interrupt: Interrupt, running: RunningCall) {
     use signal_hook::consts::SIGINT;
     std::thread::spawn(move || {
         let mut asked = 0;

@@ -1,13 +1,13 @@
 //! `runner doctor`: which walls this host has.
 
-use crate::{Failure, print};
+use crate::{CliFailure, print};
 use wasibox::{Wall, Walls};
 
 /// Closes a jail around a process of this program, and tells what stands. The status is 1 if
 /// a wall is missing.
-pub fn run() -> Result<u8, Failure> {
-    let own = std::env::current_exe().map_err(|e| Failure::new(125, e))?;
-    let walls = wasibox::probe(&own).map_err(|e| Failure::new(125, e))?;
+pub fn run() -> Result<u8, CliFailure> {
+    let own = std::env::current_exe().map_err(|e| CliFailure::new(125, e))?;
+    let walls = wasibox::probe(&own).map_err(|e| CliFailure::new(125, e))?;
     print(&report(&walls))?;
     Ok(u8::from(!walls.missing().is_empty()))
 }

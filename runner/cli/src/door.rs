@@ -1,48 +1,48 @@
 //! `runner mcp` and `runner serve`: sessions for other programs.
 
-use crate::Failure;
+use crate::CliFailure;
 use crate::args::door::{DoorArgs, McpArgs, RootsArg, ServeArgs};
-use crate::args::grants::Granted;
+use crate::args::grants::GrantSettings;
 use crate::progress::compiling;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use wasibox::{Engine, EngineOptions, PoolOptions};
 use wasibox_actions::{Client, Machine, MachineOptions, Registry};
-use wasibox_http::{Door, Log, Serve, Tokens};
-use wasibox_mcp::{Roots, ToolServers};
+use wasibox_http::{Door, LogLevel, Serve, Tokens};
+use wasibox_mcp::{RootsMode, ToolServers};
 
 /// The session of a client at standard input, in a store.
 const MAIN: &str = "main";
 
 /// Serves a client by the Model Context Protocol, or many by HTTP.
-pub fn mcp(args: &McpArgs) -> Result<u8, Failure> {
+pub fn mcp(args: &McpArgs) -> Result<u8, CliFailure> {
     let (machine, registry, _servers) = machine(&args.door, 8)?;
     if let Some(listen) = args.http {
         let door = door(&args.door, machine, registry);
         let serve = Serve { listen, tokens: None, drain: Duration::from_secs(1), log: None };
-        return wasibox_http::serve(door, serve).map(|()| 0).map_err(|e| Failure::new(125, e));
+        return wasibox_http::serve(door, serve).map(|()| 0).map_err(|e| CliFailure::new(125, e));
     }
     let space = machine.space();
     let client = match (&args.session, machine.is_durable()) {
         (Some(name), _) => Client::of(space, name),
         (None, true) => Client::of(space, MAIN),
-        (None, false) => Client::new(space).map_err(|e| Failure::new(125, e))?,
+        (None, false) => Client::new(space).map_err(|e| CliFailure::new(125, e))?,
     };
     let roots = match args.roots {
-        None => Roots::Refused,
-        Some(RootsArg::Ro) => Roots::ReadOnly,
-        Some(RootsArg::Rw) => Roots::Writable,
+        None => RootsMode::Refused,
+        Some(RootsArg::Ro) => RootsMode::ReadOnly,
+        Some(RootsArg::Rw) => RootsMode::Writable,
     };
-    wasibox_mcp::serve_stdio(registry, client, roots).map_err(|e| Failure::new(125, e))?;
+    wasibox_mcp::serve_stdio(registry, client, roots).map_err(|e| CliFailure::new(125, e))?;
     Ok(0)
 }
 
 /// Serves many by HTTP, with tokens.
-pub fn serve(args: &ServeArgs) -> Result<u8, Failure> {
-    let tokens = Tokens::read(&args.token_file).map_err(|e| Failure::new(2, e))?;
-    let log = Log::named(&args.log)
-        .ok_or_else(|| Failure::usage(format!("--log: '{}' is no LEVEL", args.log)))?;
+pub fn serve(args: &ServeArgs) -> Result<u8, CliFailure> {
+    let tokens = Tokens::read(&args.token_file).map_err(|e| CliFailure::new(2, e))?;
+    let log = LogLevel::named(&args.log)
+        .ok_or_else(|| CliFailure::usage(format!("--log: '{}' is no LEVEL", args.log)))?;
     let (machine, registry, _servers) = machine(&args.door, args.awake)?;
     let serve = Serve {
         listen: args.listen,
@@ -52,14 +52,14 @@ pub fn serve(args: &ServeArgs) -> Result<u8, Failure> {
     };
     wasibox_http::serve(door(&args.door, machine, registry), serve)
         .map(|()| 0)
-        .map_err(|e| Failure::new(125, e))
+        .map_err(|e| CliFailure::new(125, e))
 }
 
 /// Sessions, the tools of their clients, and the servers whose tools their guests may call.
 type Served = (Machine, Arc<Registry>, Option<ToolServers>);
 
-fn machine(args: &DoorArgs, awake: usize) -> Result<Served, Failure> {
-    let Granted { policy, require_walls, mut tools, tools_from } = args.grants.granted()?;
+fn machine(args: &DoorArgs, awake: usize) -> Result<Served, CliFailure> {
+    let GrantSettings { policy, require_walls, mut tools, tools_from } = args.grants.granted()?;
     tools.read_only |= args.read_only;
     tools.only = args.tools.clone().or(tools.only);
     let image = args.image.path()?;
@@ -71,7 +71,7 @@ fn machine(args: &DoorArgs, awake: usize) -> Result<Served, Failure> {
     let store = args.store.store.as_deref().filter(|path| *path != Path::new(""));
     let timeout = Duration::from_secs(args.call_timeout.max(1).into());
     let machine = Machine::new(&engine, MachineOptions { policy, store, timeout, tools })?;
-    let registry = Registry::new(&machine).map_err(|e| Failure::usage(format!("tools: {e}")))?;
+    let registry = Registry::new(&machine).map_err(|e| CliFailure::usage(format!("tools: {e}")))?;
     Ok((machine, Arc::new(registry), servers))
 }
 

@@ -1,8 +1,8 @@
 //! `runner exec`.
 
-use crate::Failure;
+use crate::CliFailure;
 use crate::args::exec::ExecArgs;
-use crate::args::grants::Granted;
+use crate::args::grants::GrantSettings;
 use crate::call::{self, failure};
 use crate::progress::compiling;
 use crate::session::{print_diff, tell};
@@ -27,18 +27,18 @@ const AMPLE: Duration = Duration::from_secs(600);
 
 /// Runs a command and ends this process with its status. Never returns normally if a
 /// command ran: nothing needs to be torn down but by the system.
-pub fn run(o: ExecArgs) -> Result<u8, Failure> {
+pub fn run(o: ExecArgs) -> Result<u8, CliFailure> {
     let (path, argv) = o.image_and_command()?;
-    let Granted { policy, require_walls, tools_from, .. } = o.grants.granted()?;
+    let GrantSettings { policy, require_walls, tools_from, .. } = o.grants.granted()?;
     let limits = policy.limits;
     if (o.diff || o.apply) && policy.workspace.is_none() {
-        return Err(Failure::usage("--diff and --apply are for a --workspace that is a folder"));
+        return Err(CliFailure::usage("--diff and --apply are for a --workspace that is a folder"));
     }
     let asks = !policy.network.allow.is_empty() || !tools_from.is_empty();
     if policy.workspace.is_some() || asks || !o.expose.is_empty() {
         return in_worker(&o, path, policy, require_walls, &tools_from);
     }
-    let image = Arc::new(Image::open(&path).map_err(|e| Failure::new(125, e))?);
+    let image = Arc::new(Image::open(&path).map_err(|e| CliFailure::new(125, e))?);
     let session =
         Session::with(image.clone(), policy, wasibox::default_artifact_dir(), compiling())
             .map_err(failure)?;
@@ -69,13 +69,13 @@ fn in_worker(
     policy: Policy,
     require_walls: bool,
     tools_from: &[String],
-) -> Result<u8, Failure> {
+) -> Result<u8, CliFailure> {
     let (_, argv) = o.image_and_command()?;
     let limits = policy.limits;
     let engine = call::engine_of(image, require_walls)?;
     let _servers = tools::connect(&engine, tools_from)?;
     let session = engine.session(policy)?;
-    let running = call::Running::default();
+    let running = call::RunningCall::default();
     call::watch_signals(call::signals()?, session.interrupter(), running.clone());
     expose::listen(&session, &o.expose)?;
     let mut exec = call::prepared(Exec::new(argv), &o.call, &limits);
@@ -117,11 +117,11 @@ fn make_ready(
     unready: &[String],
     called: Option<&str>,
     is_patient: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CliFailure> {
     if unready.is_empty() {
         return Ok(());
     }
-    let own = std::env::current_exe().map_err(|e| Failure::new(125, e))?;
+    let own = std::env::current_exe().map_err(|e| CliFailure::new(125, e))?;
     let compile = |programs: Option<&str>| {
         let mut command = Command::new(&own);
         command.arg0(installed::name()).arg("compile").arg(image);
@@ -129,7 +129,7 @@ fn make_ready(
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command
     };
-    let failed = |e| Failure::new(125, e);
+    let failed = |e| CliFailure::new(125, e);
     let called = called.filter(|called| unready.iter().any(|name| name == called));
     // What a process could not do, this one tells of when it tries.
     if !is_patient {
@@ -147,7 +147,7 @@ fn make_ready(
 }
 
 /// Has the system end this process if nothing else does in time.
-fn guard(timeout: Option<Duration>, json: bool) -> Result<(), Failure> {
+fn guard(timeout: Option<Duration>, json: bool) -> Result<(), CliFailure> {
     let Some(after) = timeout.and_then(|t| t.checked_add(HELD_UP)) else { return Ok(()) };
     let outcome = Outcome {
         exit_code: 124,
@@ -156,13 +156,13 @@ fn guard(timeout: Option<Duration>, json: bool) -> Result<(), Failure> {
         ..Outcome::default()
     };
     let output = match json {
-        true => serde_json::to_vec(&outcome).map_err(|e| Failure::new(125, e))?,
+        true => serde_json::to_vec(&outcome).map_err(|e| CliFailure::new(125, e))?,
         false => Vec::new(),
     };
     let name = installed::name();
     let error = format!("{name}: the command could not be ended in time; the sandbox ends\n");
     let words = LastWords { output, error: error.into_bytes(), status: 124 };
-    watchdog::arm(after, words).map_err(|e| Failure::new(125, e))
+    watchdog::arm(after, words).map_err(|e| CliFailure::new(125, e))
 }
 
 /// Ends the guest and this process when a signal comes.

@@ -1,6 +1,6 @@
 //! `--expose`: ports of the session's loopback at ports of the host's.
 
-use crate::Failure;
+use crate::CliFailure;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::str::FromStr;
@@ -10,7 +10,7 @@ const PART: usize = 64 << 10;
 
 /// A port of the session, and where on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exposed {
+pub struct ExposedPort {
     port: u16,
     host: u16,
 }
@@ -18,15 +18,15 @@ pub struct Exposed {
 /// A text that is none.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("it is PORT or PORT:HOSTPORT, each from 1 to 65535")]
-pub struct NotExposed;
+pub struct ExposeTextError;
 
-impl FromStr for Exposed {
-    type Err = NotExposed;
+impl FromStr for ExposedPort {
+    type Err = ExposeTextError;
 
-    fn from_str(text: &str) -> Result<Exposed, NotExposed> {
-        let number = |t: &str| t.parse().ok().filter(|n| *n > 0).ok_or(NotExposed);
+    fn from_str(text: &str) -> Result<ExposedPort, ExposeTextError> {
+        let number = |t: &str| t.parse().ok().filter(|n| *n > 0).ok_or(ExposeTextError);
         let (port, host) = text.split_once(':').unwrap_or((text, text));
-        Ok(Exposed { port: number(port)?, host: number(host)? })
+        Ok(ExposedPort { port: number(port)?, host: number(host)? })
     }
 }
 
@@ -34,11 +34,11 @@ impl FromStr for Exposed {
 ///
 /// # Errors
 /// If a port of the host cannot be had.
-pub fn listen(session: &Session, all: &[Exposed]) -> Result<(), Failure> {
+pub fn listen(session: &Session, all: &[ExposedPort]) -> Result<(), CliFailure> {
     for exposed in all {
         let at = (Ipv4Addr::LOCALHOST, exposed.host);
         let cannot =
-            |e| Failure::new(125, format!("--expose: port {} of 127.0.0.1: {e}", exposed.host));
+            |e| CliFailure::new(125, format!("--expose: port {} of 127.0.0.1: {e}", exposed.host));
         let listener = TcpListener::bind(at).map_err(cannot)?;
         let (session, port) = (session.clone(), exposed.port);
         let serve = move || {
@@ -92,10 +92,10 @@ mod tests {
 
     #[test]
     fn ports_are_read() {
-        assert_eq!("8000".parse(), Ok(Exposed { port: 8000, host: 8000 }));
-        assert_eq!("80:8080".parse(), Ok(Exposed { port: 80, host: 8080 }));
+        assert_eq!("8000".parse(), Ok(ExposedPort { port: 8000, host: 8000 }));
+        assert_eq!("80:8080".parse(), Ok(ExposedPort { port: 80, host: 8080 }));
         for wrong in ["", "0", "80:", ":80", "65536", "80:0", "1:2:3", "http"] {
-            assert_eq!(wrong.parse::<Exposed>(), Err(NotExposed), "{wrong}");
+            assert_eq!(wrong.parse::<ExposedPort>(), Err(ExposeTextError), "{wrong}");
         }
     }
 }

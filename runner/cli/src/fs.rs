@@ -1,13 +1,13 @@
 //! `runner fs ...`: a session's files by the host.
 
-use crate::args::fs::{FsCommand as Command, Of};
+use crate::args::fs::{FsCommand as Command, FsSessionArgs};
 use crate::message::{json_shown, shown};
-use crate::{Failure, call, print, print_bytes};
+use crate::{CliFailure, call, print, print_bytes};
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 use wasibox::files::{
-    Answer, Content, Data, EditOf, Entry, GlobOf, GrepOf, Kind, LsOf, PatchOf, ReadOf, Request,
-    Syntax, UploadOf, WriteOf,
+    Answer, EditOf, FileBytes, FileEntry, FileEntryKind, FileText, GlobOf, GrepOf, LsOf, PatchOf,
+    PatternSyntax, ReadOf, Request, UploadOf, WriteOf,
 };
 use wasibox::{Error, Session};
 
@@ -15,7 +15,7 @@ use wasibox::{Error, Session};
 const PART: u64 = 4 << 20;
 
 /// Does a command.
-pub fn run(command: Command) -> Result<u8, Failure> {
+pub fn run(command: Command) -> Result<u8, CliFailure> {
     let of = command.of();
     let sessions = call::engine(&of.image, false)?.sessions(of.named.store.open()?);
     let session = sessions.session(&of.named.name, of.workspace.policy())?;
@@ -71,7 +71,7 @@ pub fn run(command: Command) -> Result<u8, Failure> {
         Command::Grep { literal, ignore_case, context, include, pattern, path, .. } => {
             Request::Grep(GrepOf {
                 path: path.clone(),
-                syntax: if *literal { Syntax::Literal } else { Syntax::Perl },
+                syntax: if *literal { PatternSyntax::Literal } else { PatternSyntax::Perl },
                 ignore_case: *ignore_case,
                 include: include.clone(),
                 before: *context,
@@ -99,14 +99,14 @@ pub fn run(command: Command) -> Result<u8, Failure> {
     tell(of, &ask(&session, &request)?)
 }
 
-fn at(path: &Path, e: &std::io::Error) -> Failure {
-    Failure::new(125, format!("{}: {e}", path.display()))
+fn at(path: &Path, e: &std::io::Error) -> CliFailure {
+    CliFailure::new(125, format!("{}: {e}", path.display()))
 }
 
 /// What cannot be done with files is the asker's affair, as of any tool: status 1.
-fn ask(session: &Session, request: &Request) -> Result<Answer, Failure> {
+fn ask(session: &Session, request: &Request) -> Result<Answer, CliFailure> {
     session.files(request).map_err(|e| match e {
-        Error::Files(e) => Failure::new(1, e),
+        Error::Files(e) => CliFailure::new(1, e),
         e => e.into(),
     })
 }
@@ -114,8 +114,8 @@ fn ask(session: &Session, request: &Request) -> Result<Answer, Failure> {
 fn download(
     session: &Session,
     path: &str,
-    to: &mut dyn FnMut(&[u8]) -> Result<(), Failure>,
-) -> Result<u8, Failure> {
+    to: &mut dyn FnMut(&[u8]) -> Result<(), CliFailure>,
+) -> Result<u8, CliFailure> {
     let mut offset = Some(0);
     while let Some(from) = offset {
         let part = Request::Download { path: path.into(), offset: from, limit: Some(PART) };
@@ -131,11 +131,11 @@ fn upload(
     from: &mut dyn Read,
     path: &str,
     is_appended: bool,
-) -> Result<u8, Failure> {
+) -> Result<u8, CliFailure> {
     let mut offset = None;
     if is_appended {
         let stat = Request::Stat { path: path.into(), follow: true };
-        if let Ok(Answer::Stat(Entry { size, .. })) = session.files(&stat) {
+        if let Ok(Answer::Stat(FileEntry { size, .. })) = session.files(&stat) {
             offset = Some(size);
         }
     }
@@ -146,7 +146,7 @@ fn upload(
         if read == 0 && offset.is_some() {
             return Ok(0);
         }
-        let data = Data(part);
+        let data = FileBytes(part);
         ask(session, &Request::Upload(UploadOf { path: path.into(), data, offset, mode: None }))?;
         offset = Some(offset.unwrap_or(0) + read);
         if read < PART {
@@ -156,26 +156,26 @@ fn upload(
 }
 
 /// Prints an answer; the status.
-fn tell(of: &Of, answer: &Answer) -> Result<u8, Failure> {
+fn tell(of: &FsSessionArgs, answer: &Answer) -> Result<u8, CliFailure> {
     if of.json {
-        let json = serde_json::to_string(answer).map_err(|e| Failure::new(125, e))?;
+        let json = serde_json::to_string(answer).map_err(|e| CliFailure::new(125, e))?;
         print(&(json_shown(json) + "\n"))?;
         return Ok(0);
     }
     let (mut out, mut status, mut note) = (String::new(), 0, None);
     let more = |next: Option<u64>| next.map(|_| "there is more".to_owned());
     match answer {
-        Answer::Read { content: Content::Text { text, note: told, .. }, .. } => {
+        Answer::Read { content: FileText::Text { text, note: told, .. }, .. } => {
             out.push_str(text);
             note.clone_from(told);
         }
-        Answer::Read { content: Content::Binary { note: told, .. }, .. } => {
+        Answer::Read { content: FileText::Binary { note: told, .. }, .. } => {
             (status, note) = (1, Some(told.clone()));
         }
-        Answer::Read { content: Content::Data { mime, data }, .. } => {
+        Answer::Read { content: FileText::Data { mime, data }, .. } => {
             out = format!("{mime}, {} bytes\n", data.0.len());
         }
-        Answer::Read { content: Content::Directory { entries, next_offset }, .. }
+        Answer::Read { content: FileText::Directory { entries, next_offset }, .. }
         | Answer::Entries { entries, next_offset, .. } => {
             entries.iter().for_each(|e| out += &line(e));
             note = more(*next_offset);
@@ -229,14 +229,14 @@ fn tell(of: &Of, answer: &Answer) -> Result<u8, Failure> {
 }
 
 /// An entry, as `ls -l` has it.
-fn line(e: &Entry) -> String {
+fn line(e: &FileEntry) -> String {
     let kind = match e.kind {
-        Kind::File => '-',
-        Kind::Directory => 'd',
-        Kind::Symlink => 'l',
-        Kind::Fifo => 'p',
-        Kind::Socket => 's',
-        Kind::Device => 'c',
+        FileEntryKind::File => '-',
+        FileEntryKind::Directory => 'd',
+        FileEntryKind::Symlink => 'l',
+        FileEntryKind::Fifo => 'p',
+        FileEntryKind::Socket => 's',
+        FileEntryKind::Device => 'c',
     };
     let bits: String = (0..9)
         .map(|n| if e.mode & (0o400 >> n) == 0 { '-' } else { ['r', 'w', 'x'][n % 3] })

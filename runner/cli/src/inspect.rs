@@ -3,14 +3,14 @@
 use crate::args::exec::CompileArgs;
 use crate::message::{json_shown, shown};
 use crate::progress::compiling;
-use crate::{Failure, print};
+use crate::{CliFailure, print};
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 use wasibox::Image;
 
-fn open(path: &Path) -> Result<Image, Failure> {
-    Image::open(path).map_err(|e| Failure::new(125, e))
+fn open(path: &Path) -> Result<Image, CliFailure> {
+    Image::open(path).map_err(|e| CliFailure::new(125, e))
 }
 
 fn hex(b: &[u8]) -> String {
@@ -18,13 +18,13 @@ fn hex(b: &[u8]) -> String {
 }
 
 /// Prints what an image holds, after checking it against its digests.
-pub fn inspect(path: &Path, json: bool) -> Result<u8, Failure> {
+pub fn inspect(path: &Path, json: bool) -> Result<u8, CliFailure> {
     let image = open(path)?;
-    image.verify().map_err(|e| Failure::new(125, e))?;
+    image.verify().map_err(|e| CliFailure::new(125, e))?;
     let digest = hex(&image.digest());
     let (name, version) = image.name_version();
     let extra = image.extra();
-    let files = image.rootfs().map_err(|e| Failure::new(125, e))?;
+    let files = image.rootfs().map_err(|e| CliFailure::new(125, e))?;
     let size = |atom: &str| image.atom(atom).map_or(0, <[u8]>::len);
     if json {
         let atoms: Vec<_> = image
@@ -80,7 +80,7 @@ pub fn inspect(path: &Path, json: bool) -> Result<u8, Failure> {
 }
 
 /// Compiles every program of an image that this machine has no code for yet, and packs or writes what it is asked for of that.
-pub fn compile(args: &CompileArgs) -> Result<u8, Failure> {
+pub fn compile(args: &CompileArgs) -> Result<u8, CliFailure> {
     let CompileArgs { image, program, bundle, memories } = args;
     let path = &image.path()?;
     let image = Arc::new(open(path)?);
@@ -89,16 +89,16 @@ pub fn compile(args: &CompileArgs) -> Result<u8, Failure> {
         None => wasibox::compile_all(image.clone(), artifacts.clone(), compiling()),
         Some(name) => wasibox::compile_program(image.clone(), name, artifacts.clone(), compiling()),
     }
-    .map_err(|e| Failure::new(125, e))?;
+    .map_err(|e| CliFailure::new(125, e))?;
     if bundle.is_none() && memories.is_none() {
         return Ok(0);
     }
-    let artifacts = artifacts.ok_or_else(|| Failure::new(125, "no home directory is known"))?;
+    let artifacts = artifacts.ok_or_else(|| CliFailure::new(125, "no home directory is known"))?;
     if let Some(bundle) = bundle {
         wasibox::bundle::pack(path, &artifacts, bundle)?;
     }
     if let Some(folder) = memories {
-        let failed = |e: std::io::Error| Failure::new(125, format!("{}: {e}", folder.display()));
+        let failed = |e: std::io::Error| CliFailure::new(125, format!("{}: {e}", folder.display()));
         std::fs::create_dir_all(folder).map_err(failed)?;
         for (name, memory) in wasibox::bundle::memories(&image, &artifacts)? {
             std::fs::write(folder.join(name).with_extension("memory"), memory).map_err(failed)?;

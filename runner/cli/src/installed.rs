@@ -3,7 +3,7 @@
 //! A package has the program as `wasibox/…/runner`, and its image, compressed, in the folder of another package beside
 //! `wasibox`. The image is unpacked at its first use into the folder that the packages' libraries use, too.
 
-use crate::{Failure, progress};
+use crate::{CliFailure, progress};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -50,19 +50,19 @@ fn replace_word(text: &str, word: &str, with: &str) -> String {
 ///
 /// # Errors
 /// If it cannot be unpacked.
-pub fn image() -> Result<Option<PathBuf>, Failure> {
+pub fn image() -> Result<Option<PathBuf>, CliFailure> {
     let named = std::env::var_os(VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from);
     let own = std::env::current_exe().ok();
     let Some(bundle) = named.or_else(|| bundle_beside(&own?)) else { return Ok(None) };
     let artifacts = wasibox::default_artifact_dir();
     let Some(cache) = artifacts.as_deref().and_then(Path::parent) else {
         let why = "the image cannot be unpacked: no home directory is known, and XDG_CACHE_HOME is not set";
-        return Err(Failure::new(125, why));
+        return Err(CliFailure::new(125, why));
     };
     let images = cache.join("images");
     progress::patiently(|tell| {
-        let tell = |step: wasibox::bundle::Step| match step {
-            wasibox::bundle::Step::CodeNotTaken(_) => tell.now(&step),
+        let tell = |step: wasibox::bundle::BundleStep| match step {
+            wasibox::bundle::BundleStep::CodeNotTaken(_) => tell.now(&step),
             _ => tell.unless_quick(&step),
         };
         Ok(Some(wasibox::bundle::unpack(&bundle, &images, artifacts.as_deref(), &tell)?))

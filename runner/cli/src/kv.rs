@@ -2,7 +2,7 @@
 
 use crate::args::stored::KvCommand as Command;
 use crate::message::{json_shown, shown};
-use crate::{Failure, print, print_bytes};
+use crate::{CliFailure, print, print_bytes};
 use std::io::{IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 const MAX: u64 = 64 << 20;
 
 /// Does a command.
-pub fn run(command: Command) -> Result<u8, Failure> {
+pub fn run(command: Command) -> Result<u8, CliFailure> {
     match command {
         Command::Get { store, name, key } => {
             let Some(mut value) = store.open()?.value(&name, key.as_bytes())? else {
@@ -49,6 +49,6 @@ pub fn run(command: Command) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn missing(key: &std::ffi::OsStr) -> Failure {
-    Failure::new(1, format!("no value '{}'", key.to_string_lossy()))
+fn missing(key: &std::ffi::OsStr) -> CliFailure {
+    CliFailure::new(1, format!("no value '{}'", key.to_string_lossy()))
 }

@@ -44,43 +44,43 @@ mod table;
 mod tools;
 mod values;
 
-use args::{Command, Parsed};
+use args::{CliCommand, CliRequest};
 use std::process::ExitCode;
 
 /// A message for the user, and the status that goes with it.
 #[derive(Debug)]
-struct Failure {
+struct CliFailure {
     status: u8,
     text: String,
     is_usage: bool,
 }
 
-impl Failure {
-    fn new(status: u8, text: impl std::fmt::Display) -> Failure {
-        Failure { status, text: text.to_string(), is_usage: false }
+impl CliFailure {
+    fn new(status: u8, text: impl std::fmt::Display) -> CliFailure {
+        CliFailure { status, text: text.to_string(), is_usage: false }
     }
 
     /// A wrong command line.
-    fn usage(text: impl std::fmt::Display) -> Failure {
-        Failure { is_usage: true, ..Failure::new(2, text) }
+    fn usage(text: impl std::fmt::Display) -> CliFailure {
+        CliFailure { is_usage: true, ..CliFailure::new(2, text) }
     }
 }
 
-impl From<wasibox::Error> for Failure {
-    fn from(e: wasibox::Error) -> Failure {
+impl From<wasibox::Error> for CliFailure {
+    fn from(e: wasibox::Error) -> CliFailure {
         call::failure(e)
     }
 }
 
-impl From<wasibox::store::Error> for Failure {
-    fn from(e: wasibox::store::Error) -> Failure {
+impl From<wasibox::store::StoreError> for CliFailure {
+    fn from(e: wasibox::store::StoreError) -> CliFailure {
         call::failure(e.into())
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(e: std::io::Error) -> Failure {
-        Failure::new(125, e)
+impl From<std::io::Error> for CliFailure {
+    fn from(e: std::io::Error) -> CliFailure {
+        CliFailure::new(125, e)
     }
 }
 
@@ -106,39 +106,39 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(parsed: Parsed) -> Result<u8, Failure> {
+fn run(parsed: CliRequest) -> Result<u8, CliFailure> {
     let command = match parsed {
-        Parsed::Text(text) => return print(&installed::named(&text.to_string())).map(|()| 0),
-        Parsed::Command(command) => command,
+        CliRequest::Text(text) => return print(&installed::named(&text.to_string())).map(|()| 0),
+        CliRequest::Command(command) => command,
     };
     match command {
-        Command::Exec(args) => exec::run(*args),
-        Command::Session(command) => session::run(*command),
-        Command::Snapshot(command) => snapshot::run(command),
-        Command::Fs(command) => fs::run(*command),
-        Command::Kv(command) => kv::run(command),
-        Command::Shell(args) => shell::run(&args),
-        Command::Mcp(args) => door::mcp(&args),
-        Command::Serve(args) => door::serve(&args),
-        Command::RunJson(args) => run_json::run(&args),
-        Command::Inspect(args) => inspect::inspect(&args.image.path()?, args.json),
-        Command::Compile(args) => inspect::compile(&args),
-        Command::Doctor => doctor::run(),
-        Command::Completions { shell } => manual::completions(shell),
-        Command::Man { dir } => manual::man(&dir),
+        CliCommand::Exec(args) => exec::run(*args),
+        CliCommand::Session(command) => session::run(*command),
+        CliCommand::Snapshot(command) => snapshot::run(command),
+        CliCommand::Fs(command) => fs::run(*command),
+        CliCommand::Kv(command) => kv::run(command),
+        CliCommand::Shell(args) => shell::run(&args),
+        CliCommand::Mcp(args) => door::mcp(&args),
+        CliCommand::Serve(args) => door::serve(&args),
+        CliCommand::RunJson(args) => run_json::run(&args),
+        CliCommand::Inspect(args) => inspect::inspect(&args.image.path()?, args.json),
+        CliCommand::Compile(args) => inspect::compile(&args),
+        CliCommand::Doctor => doctor::run(),
+        CliCommand::Completions { shell } => manual::completions(shell),
+        CliCommand::Man { dir } => manual::man(&dir),
     }
 }
 
 /// Writes to standard output; a reader that has left is no failure worth telling.
-fn print(text: &str) -> Result<(), Failure> {
+fn print(text: &str) -> Result<(), CliFailure> {
     print_bytes(text.as_bytes())
 }
 
-fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+fn print_bytes(bytes: &[u8]) -> Result<(), CliFailure> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(125, e)),
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(CliFailure::new(125, e)),
         _ => Ok(()),
     }
 }

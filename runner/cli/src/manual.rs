@@ -1,10 +1,10 @@
 //! `runner completions` and `runner man`: both are made from the grammar.
 
-use crate::{Failure, args, installed, print_bytes};
+use crate::{CliFailure, args, installed, print_bytes};
 use std::path::Path;
 
 /// Prints completions for a shell.
-pub fn completions(shell: clap_complete::Shell) -> Result<u8, Failure> {
+pub fn completions(shell: clap_complete::Shell) -> Result<u8, CliFailure> {
     let mut out = Vec::new();
     clap_complete::generate(shell, &mut args::whole(), installed::name(), &mut out);
     print_bytes(&out)?;
@@ -12,8 +12,8 @@ pub fn completions(shell: clap_complete::Shell) -> Result<u8, Failure> {
 }
 
 /// Writes a page for each command: `runner.1` (or `wasibox.1`, as it is called), `runner-session-exec.1`.
-pub fn man(dir: &Path) -> Result<u8, Failure> {
-    let failed = |e| Failure::new(125, format!("{}: {e}", dir.display()));
+pub fn man(dir: &Path) -> Result<u8, CliFailure> {
+    let failed = |e| CliFailure::new(125, format!("{}: {e}", dir.display()));
     std::fs::create_dir_all(dir).map_err(failed)?;
     let mut command = args::whole();
     command.build();

@@ -24,12 +24,12 @@ pub fn compiling() -> Arc<dyn Fn(&str) + Send + Sync> {
 }
 
 /// Who is told of work that may be quick.
-pub struct Patient {
+pub struct PatientProgress {
     /// Lines that wait, while the work can still be quick; `None` once they are not kept back.
     waiting: Mutex<Option<Vec<String>>>,
 }
 
-impl Patient {
+impl PatientProgress {
     /// Tells a line at once.
     pub fn now(&self, line: &dyn Display) {
         message::say(&line.to_string());
@@ -48,10 +48,10 @@ impl Patient {
     }
 }
 
-/// Does work and tells of it, see [`Patient`].
-pub fn patiently<T>(work: impl FnOnce(&Patient) -> T) -> T {
+/// Does work and tells of it, see [`PatientProgress`].
+pub fn patiently<T>(work: impl FnOnce(&PatientProgress) -> T) -> T {
     let waiting = (!std::io::stderr().is_terminal()).then(Vec::new);
-    let patient = Patient { waiting: Mutex::new(waiting) };
+    let patient = PatientProgress { waiting: Mutex::new(waiting) };
     let (done, end) = channel::<()>();
     std::thread::scope(|scope| {
         let (patient, end) = (&patient, end);
@@ -68,7 +68,7 @@ pub fn patiently<T>(work: impl FnOnce(&Patient) -> T) -> T {
 }
 
 /// Counts bytes that pass.
-pub struct Counted<T> {
+pub struct CountingProgress<T> {
     inner: T,
     what: &'static str,
     bytes: u64,
@@ -77,11 +77,11 @@ pub struct Counted<T> {
     is_shown: bool,
 }
 
-impl<T> Counted<T> {
+impl<T> CountingProgress<T> {
     /// `what` is what is done with them: `written`.
-    pub fn new(inner: T, what: &'static str) -> Counted<T> {
+    pub fn new(inner: T, what: &'static str) -> CountingProgress<T> {
         let is_shown = std::io::stderr().is_terminal();
-        Counted { inner, what, bytes: 0, begun: Instant::now(), shown: None, is_shown }
+        CountingProgress { inner, what, bytes: 0, begun: Instant::now(), shown: None, is_shown }
     }
 
     fn add(&mut self, n: usize) {
@@ -97,7 +97,7 @@ impl<T> Counted<T> {
     }
 }
 
-impl<T> Drop for Counted<T> {
+impl<T> Drop for CountingProgress<T> {
     fn drop(&mut self) {
         if self.shown.is_some() {
             // The line is gone when the work is done.
@@ -106,7 +106,7 @@ impl<T> Drop for Counted<T> {
     }
 }
 
-impl<T: Read> Read for Counted<T> {
+impl<T: Read> Read for CountingProgress<T> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let n = self.inner.read(buffer)?;
         self.add(n);
@@ -114,7 +114,7 @@ impl<T: Read> Read for Counted<T> {
     }
 }
 
-impl<T: Write> Write for Counted<T> {
+impl<T: Write> Write for CountingProgress<T> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let n = self.inner.write(bytes)?;
         self.add(n);

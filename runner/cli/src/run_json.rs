@@ -4,7 +4,7 @@
 //! Nothing of the host is seen by the guest but that.
 
 use crate::args::exec::RunJsonArgs;
-use crate::{Failure, call, print};
+use crate::{CliFailure, call, print};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ const MAX_WORD_BYTES: usize = 1 << 20;
 /// What is asked for.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Request {
+struct RunJsonRequest {
     /// The folder; empty if nothing is said.
     #[serde(default)]
     zip_base64: String,
@@ -40,7 +40,7 @@ struct Request {
 /// What has become of it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
+struct RunJsonAnswer {
     /// The program has ended by itself, with status 0.
     ok: bool,
     stdout: String,
@@ -51,14 +51,14 @@ struct Answer {
 
 /// That there is none.
 #[derive(Serialize)]
-struct Refusal {
+struct RunJsonRefusal {
     ok: bool,
     error: String,
 }
 
 /// Why a request is none.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-enum Wrong {
+enum RunJsonFault {
     #[error("the request is longer than {MAX_REQUEST} bytes")]
     TooLong,
     #[error("the request cannot be read: {0}")]
@@ -80,7 +80,7 @@ enum Wrong {
 }
 
 /// Answers; status 2 for a request that is wrong.
-pub fn run(args: &RunJsonArgs) -> Result<u8, Failure> {
+pub fn run(args: &RunJsonArgs) -> Result<u8, CliFailure> {
     match request().and_then(|request| Ok((command(&request)?, request))) {
         Ok((argv, request)) => match answer(args, argv, &request)? {
             Ok(answer) => tell(&answer).map(|()| 0),
@@ -90,54 +90,55 @@ pub fn run(args: &RunJsonArgs) -> Result<u8, Failure> {
     }
 }
 
-fn refuse(wrong: &Wrong) -> Result<u8, Failure> {
-    tell(&Refusal { ok: false, error: wrong.to_string() }).map(|()| 2)
+fn refuse(wrong: &RunJsonFault) -> Result<u8, CliFailure> {
+    tell(&RunJsonRefusal { ok: false, error: wrong.to_string() }).map(|()| 2)
 }
 
-fn tell(answer: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(answer).map_err(|e| Failure::new(125, e))?;
+fn tell(answer: &impl Serialize) -> Result<(), CliFailure> {
+    let text = serde_json::to_string(answer).map_err(|e| CliFailure::new(125, e))?;
     print(&(crate::message::json_shown(text) + "\n"))
 }
 
-fn request() -> Result<Request, Wrong> {
+fn request() -> Result<RunJsonRequest, RunJsonFault> {
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(MAX_REQUEST + 1).read_to_end(&mut text);
-    read.map_err(|e| Wrong::Json(e.to_string()))?;
+    read.map_err(|e| RunJsonFault::Json(e.to_string()))?;
     if text.len() as u64 > MAX_REQUEST {
-        return Err(Wrong::TooLong);
+        return Err(RunJsonFault::TooLong);
     }
     parse(&text)
 }
 
-fn parse(text: &[u8]) -> Result<Request, Wrong> {
-    let request: Request = serde_json::from_slice(text).map_err(|e| Wrong::Json(e.to_string()))?;
+fn parse(text: &[u8]) -> Result<RunJsonRequest, RunJsonFault> {
+    let request: RunJsonRequest =
+        serde_json::from_slice(text).map_err(|e| RunJsonFault::Json(e.to_string()))?;
     let words = || request.argv.iter().chain(request.env.iter().flat_map(|(k, v)| [k, v]));
     if words().count() > MAX_WORDS || words().map(String::len).sum::<usize>() > MAX_WORD_BYTES {
-        return Err(Wrong::Words);
+        return Err(RunJsonFault::Words);
     }
     if words().any(|w| w.contains('\0'))
         || request.env.keys().any(|k| k.is_empty() || k.contains('='))
     {
-        return Err(Wrong::Nul);
+        return Err(RunJsonFault::Nul);
     }
     Ok(request)
 }
 
 /// The command that runs the program.
-fn command(request: &Request) -> Result<Vec<String>, Wrong> {
+fn command(request: &RunJsonRequest) -> Result<Vec<String>, RunJsonFault> {
     let path = &request.entry_path;
     let plain = |p: &str| !matches!(p, "" | "." | "..") && !p.contains(['\\', '\0']);
     // No shell has expanded a `~`: it means the folder, which is all that the program has. A folder of that name is `./~`.
     let relative = path.strip_prefix("./").or(path.strip_prefix("~/")).unwrap_or(path);
     if !relative.split('/').all(plain) || path.len() > 4096 {
-        return Err(Wrong::Path(path.clone()));
+        return Err(RunJsonFault::Path(path.clone()));
     }
     let interpreter = match Path::new(path).extension().and_then(|e| e.to_str()) {
         Some("sh") => "bash",
         Some("py") => "python3",
         Some("js" | "mjs" | "cjs" | "jsx") => "node",
         Some("ts" | "mts" | "cts" | "tsx") => "tsx",
-        _ => return Err(Wrong::Kind(path.clone())),
+        _ => return Err(RunJsonFault::Kind(path.clone())),
     };
     let entry = format!("{}/{relative}", Workspace::GUEST);
     Ok([interpreter.to_owned(), entry].into_iter().chain(request.argv.iter().cloned()).collect())
@@ -146,13 +147,13 @@ fn command(request: &Request) -> Result<Vec<String>, Wrong> {
 fn answer(
     args: &RunJsonArgs,
     argv: Vec<String>,
-    request: &Request,
-) -> Result<Result<Answer, Wrong>, Failure> {
+    request: &RunJsonRequest,
+) -> Result<Result<RunJsonAnswer, RunJsonFault>, CliFailure> {
     let zip = match BASE64_STANDARD.decode(&request.zip_base64) {
         Ok(zip) => zip,
-        Err(e) => return Ok(Err(Wrong::Base64(e.to_string()))),
+        Err(e) => return Ok(Err(RunJsonFault::Base64(e.to_string()))),
     };
-    let dir = Scratch::new()?;
+    let dir = ScratchFolder::new()?;
     let path = dir.0.join("work.zip");
     if !zip.is_empty() {
         std::fs::write(&path, &zip)?;
@@ -160,7 +161,7 @@ fn answer(
     drop(zip);
     let (mut policy, require_walls) = args.grants.policy()?;
     if policy.workspace.is_some() {
-        return Err(Failure::usage("--workspace: the request has it"));
+        return Err(CliFailure::usage("--workspace: the request has it"));
     }
     let guest = Workspace::GUEST.to_owned();
     policy.workspace = Some(Workspace { kind: WorkspaceKind::Zip, path: path.clone(), guest });
@@ -168,12 +169,14 @@ fn answer(
     let engine = call::engine(&args.image, require_walls)?;
     let session = match engine.session(policy) {
         Ok(session) => session,
-        Err(wasibox::Error::Workspace(e)) => return Ok(Err(Wrong::Workspace(e.to_string()))),
+        Err(wasibox::Error::Workspace(e)) => {
+            return Ok(Err(RunJsonFault::Workspace(e.to_string())));
+        }
         Err(e) => return Err(e.into()),
     };
     let stat = wasibox::files::Request::Stat { path: argv[1].clone(), follow: true };
     if let Err(wasibox::Error::Files(_)) = session.files(&stat) {
-        return Ok(Err(Wrong::Missing(request.entry_path.clone())));
+        return Ok(Err(RunJsonFault::Missing(request.entry_path.clone())));
     }
     let mut exec = Exec::new(argv);
     exec.cwd = Some(Workspace::GUEST.into());
@@ -183,14 +186,14 @@ fn answer(
     // Never longer than the policy allows.
     let asked = request.timeout_ms.map(Duration::from_millis);
     exec.timeout = asked.map(|t| limits.timeout.map_or(t, |most| t.min(most)));
-    let running = call::Running::default();
+    let running = call::RunningCall::default();
     call::watch_signals(call::signals()?, session.interrupter(), running.clone());
     let outcome = running.during(|| session.exec(exec))?;
     call::tell_left_out(&session);
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     // What was there before is the answer if nothing has changed.
     let zip = if path.exists() { std::fs::read(&path)? } else { Vec::new() };
-    Ok(Ok(Answer {
+    Ok(Ok(RunJsonAnswer {
         ok: outcome.exit_code == 0,
         stdout: text(outcome.stdout),
         stderr: text(outcome.stderr),
@@ -200,21 +203,21 @@ fn answer(
 }
 
 /// A folder of its own, gone in the end.
-struct Scratch(std::path::PathBuf);
+struct ScratchFolder(std::path::PathBuf);
 
-impl Scratch {
-    fn new() -> Result<Scratch, Failure> {
+impl ScratchFolder {
+    fn new() -> Result<ScratchFolder, CliFailure> {
         use std::os::unix::fs::DirBuilderExt;
         let mut random = [0; 8];
-        getrandom::fill(&mut random).map_err(|e| Failure::new(125, e))?;
+        getrandom::fill(&mut random).map_err(|e| CliFailure::new(125, e))?;
         let name = format!("wasibox-run-{:016x}", u64::from_le_bytes(random));
         let path = std::env::temp_dir().join(name);
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Scratch(path))
+        Ok(ScratchFolder(path))
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -224,7 +227,7 @@ impl Drop for Scratch {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Result<Vec<String>, Wrong> {
+    fn of(text: &str) -> Result<Vec<String>, RunJsonFault> {
         command(&parse(text.as_bytes())?)
     }
 
@@ -245,14 +248,14 @@ mod tests {
             let argv = of(&format!(r#"{{"entryPath":"{name}"}}"#)).unwrap();
             assert_eq!(argv, [program.to_string(), format!("/work/{name}")]);
         }
-        assert_eq!(of(r#"{"entryPath":"a"}"#).unwrap_err(), Wrong::Kind("a".into()));
+        assert_eq!(of(r#"{"entryPath":"a"}"#).unwrap_err(), RunJsonFault::Kind("a".into()));
     }
 
     #[test]
     fn wrong_requests_are_refused() {
         for path in ["", "/etc/a.sh", "../a.sh", "a/../b.sh", "a//b.sh", "a\\\\b.sh", "a/./b.sh"] {
             let e = of(&format!(r#"{{"entryPath":"{path}"}}"#)).unwrap_err();
-            assert!(matches!(e, Wrong::Path(_)), "{path}: {e}");
+            assert!(matches!(e, RunJsonFault::Path(_)), "{path}: {e}");
         }
         for text in [
             "",
@@ -263,14 +266,14 @@ mod tests {
             r#"{"entryPath":"a.sh","argv":"x"}"#,
             r#"{"entryPath":"a.sh"} x"#,
         ] {
-            assert!(matches!(of(text), Err(Wrong::Json(_))), "{text}");
+            assert!(matches!(of(text), Err(RunJsonFault::Json(_))), "{text}");
         }
         for text in [r#""argv":["a\u0000"]"#, r#""env":{"A=B":"c"}"#, r#""env":{"":"c"}"#] {
             let e = of(&format!(r#"{{"entryPath":"a.sh",{text}}}"#)).unwrap_err();
-            assert_eq!(e, Wrong::Nul, "{text}");
+            assert_eq!(e, RunJsonFault::Nul, "{text}");
         }
         let many = vec!["\"x\""; MAX_WORDS + 1].join(",");
         let e = of(&format!(r#"{{"entryPath":"a.sh","argv":[{many}]}}"#)).unwrap_err();
-        assert_eq!(e, Wrong::Words);
+        assert_eq!(e, RunJsonFault::Words);
     }
 }

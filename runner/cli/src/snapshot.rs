@@ -1,15 +1,15 @@
 //! `runner snapshot ...`
 
-use crate::args::stored::{Format, ImageArg, SnapshotCommand as Command, StoreArg};
+use crate::args::stored::{ImageArg, SnapshotCommand as Command, SnapshotFormat, StoreArg};
 use crate::message::{self, shown};
-use crate::progress::Counted;
+use crate::progress::CountingProgress;
 use crate::session::files_of;
-use crate::{Failure, print};
+use crate::{CliFailure, print};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use wasibox::store::snapshot::export::{self, Image, NoImage};
-use wasibox::store::{Limits, Store};
+use wasibox::store::snapshot::export::{self, ImageSource, NoImage};
+use wasibox::store::{SnapshotLimits, Store};
 
 /// Most bytes of files in an archive: in a session a hole is nothing, in an archive it is zeros.
 const MOST: u64 = 64 << 30;
@@ -17,19 +17,19 @@ const MOST: u64 = 64 << 30;
 const TOLD: usize = 10;
 
 /// Does a command.
-pub fn run(command: Command) -> Result<u8, Failure> {
+pub fn run(command: Command) -> Result<u8, CliFailure> {
     match command {
         Command::Export { store, image, history, format, name, file } => {
             let format = format.unwrap_or_else(|| format_of(&file));
-            if history && format != Format::Wbs {
-                return Err(Failure::usage("--history is for snapshots (.wbs) only"));
+            if history && format != SnapshotFormat::Wbs {
+                return Err(CliFailure::usage("--history is for snapshots (.wbs) only"));
             }
-            write(&store.open()?, &name, &Export { format, history }, &image, &file)?;
+            write(&store.open()?, &name, &SnapshotExport { format, history }, &image, &file)?;
             Ok(0)
         }
         Command::Import { store, name, file } => {
             let name = name.or_else(|| name_of(&file)).ok_or_else(|| {
-                Failure::usage("a session's name is missing: name it with --name")
+                CliFailure::usage("a session's name is missing: name it with --name")
             })?;
             read(&store, &name, &file)?;
             print(&format!("{name}\n"))?;
@@ -43,12 +43,12 @@ fn is_dash(file: &Path) -> bool {
 }
 
 /// What a file's name says of it.
-fn format_of(file: &Path) -> Format {
+fn format_of(file: &Path) -> SnapshotFormat {
     let name = file.to_string_lossy().to_ascii_lowercase();
     match () {
-        () if name.ends_with(".zip") => Format::Zip,
-        () if name.ends_with(".tar.zst") || name.ends_with(".tzst") => Format::TarZst,
-        () => Format::Wbs,
+        () if name.ends_with(".zip") => SnapshotFormat::Zip,
+        () if name.ends_with(".tar.zst") || name.ends_with(".tzst") => SnapshotFormat::TarZst,
+        () => SnapshotFormat::Wbs,
     }
 }
 
@@ -61,42 +61,42 @@ fn name_of(file: &Path) -> Option<String> {
     Some(name.strip_suffix(".wbs").unwrap_or(name).to_owned())
 }
 
-struct Export {
-    format: Format,
+struct SnapshotExport {
+    format: SnapshotFormat,
     history: bool,
 }
 
 fn write(
     store: &Store,
     name: &str,
-    what: &Export,
+    what: &SnapshotExport,
     image: &ImageArg,
     file: &Path,
-) -> Result<(), Failure> {
+) -> Result<(), CliFailure> {
     // Before a file is made.
     let info = store.info(name)?;
     let image = match what.format {
-        Format::Wbs => None,
+        SnapshotFormat::Wbs => None,
         _ => files_of(image, info.image)?,
     };
-    let image: &dyn Image = match &image {
+    let image: &dyn ImageSource = match &image {
         Some(image) => image,
         None => &NoImage,
     };
-    let to = Target::new(file)?;
-    let mut out = Counted::new(BufWriter::new(to.file()?), "written");
+    let to = ExportTarget::new(file)?;
+    let mut out = CountingProgress::new(BufWriter::new(to.file()?), "written");
     let left = match what.format {
-        Format::Wbs => {
+        SnapshotFormat::Wbs => {
             store.export(name, what.history, &mut out)?;
             Vec::new()
         }
         format => {
             let files = store.commit(name, info.head)?.state.files;
             let left = store.with_objects(|objects| match format {
-                Format::Zip => export::zip(objects, &files, image, MOST, &mut out),
+                SnapshotFormat::Zip => export::zip(objects, &files, image, MOST, &mut out),
                 _ => export::tar_zst(objects, &files, image, MOST, &mut out),
             });
-            left.map_err(wasibox::store::Error::from)?
+            left.map_err(wasibox::store::StoreError::from)?
         }
     };
     out.flush()?;
@@ -111,18 +111,18 @@ fn write(
     Ok(())
 }
 
-fn read(store: &StoreArg, name: &str, file: &Path) -> Result<(), Failure> {
-    let failed = |e: io::Error| Failure::new(125, format!("{}: {e}", file.display()));
+fn read(store: &StoreArg, name: &str, file: &Path) -> Result<(), CliFailure> {
+    let failed = |e: io::Error| CliFailure::new(125, format!("{}: {e}", file.display()));
     let from: Box<dyn Read> = match is_dash(file) {
         true => Box::new(io::stdin().lock()),
         false => Box::new(File::open(file).map_err(failed)?),
     };
-    let from = Counted::new(BufReader::new(from), "read");
-    Ok(store.open_or_make()?.import(name, from, &Limits::default())?)
+    let from = CountingProgress::new(BufReader::new(from), "read");
+    Ok(store.open_or_make()?.import(name, from, &SnapshotLimits::default())?)
 }
 
 /// Where an export goes. A file has its name when it is whole; what was there before stays until then.
-enum Target {
+enum ExportTarget {
     Stdout,
     /// A device or a pipe, which is written as it is.
     Other(PathBuf),
@@ -133,46 +133,52 @@ enum Target {
     },
 }
 
-impl Target {
-    fn new(path: &Path) -> Result<Target, Failure> {
+impl ExportTarget {
+    fn new(path: &Path) -> Result<ExportTarget, CliFailure> {
         if is_dash(path) {
-            return Ok(Target::Stdout);
+            return Ok(ExportTarget::Stdout);
         }
         if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-            return Ok(Target::Other(path.into()));
+            return Ok(ExportTarget::Other(path.into()));
         }
         let name = path.file_name().filter(|_| !path.is_dir());
         let mut part = name
-            .ok_or_else(|| Failure::new(125, format!("{}: is a directory", path.display())))?
+            .ok_or_else(|| CliFailure::new(125, format!("{}: is a directory", path.display())))?
             .to_owned();
         part.push(format!(".{}.part", std::process::id()));
-        Ok(Target::File { path: path.into(), part: path.with_file_name(part), is_done: false })
+        Ok(ExportTarget::File {
+            path: path.into(),
+            part: path.with_file_name(part),
+            is_done: false,
+        })
     }
 
-    fn file(&self) -> Result<File, Failure> {
+    fn file(&self) -> Result<File, CliFailure> {
         use std::os::fd::AsFd;
         let (path, opened) = match self {
-            Target::Stdout => return Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?)),
-            Target::Other(path) => (path, File::options().write(true).open(path)),
-            Target::File { part, .. } => (part, File::create_new(part)),
+            ExportTarget::Stdout => {
+                return Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?));
+            }
+            ExportTarget::Other(path) => (path, File::options().write(true).open(path)),
+            ExportTarget::File { part, .. } => (part, File::create_new(part)),
         };
-        opened.map_err(|e| Failure::new(125, format!("{}: {e}", path.display())))
+        opened.map_err(|e| CliFailure::new(125, format!("{}: {e}", path.display())))
     }
 
-    fn done(mut self) -> Result<(), Failure> {
-        if let Target::File { path, part, is_done } = &mut self {
+    fn done(mut self) -> Result<(), CliFailure> {
+        if let ExportTarget::File { path, part, is_done } = &mut self {
             File::open(&*part)?.sync_all()?;
             std::fs::rename(&*part, &*path)
-                .map_err(|e| Failure::new(125, format!("{}: {e}", path.display())))?;
+                .map_err(|e| CliFailure::new(125, format!("{}: {e}", path.display())))?;
             *is_done = true;
         }
         Ok(())
     }
 }
 
-impl Drop for Target {
+impl Drop for ExportTarget {
     fn drop(&mut self) {
-        if let Target::File { part, is_done: false, .. } = self {
+        if let ExportTarget::File { part, is_done: false, .. } = self {
             // There may be none.
             let _ = std::fs::remove_file(part);
         }
@@ -185,10 +191,10 @@ mod tests {
 
     #[test]
     fn names_say_what_is_written() {
-        assert_eq!(format_of(Path::new("a.wbs")), Format::Wbs);
-        assert_eq!(format_of(Path::new("-")), Format::Wbs);
-        assert_eq!(format_of(Path::new("x/A.ZIP")), Format::Zip);
-        assert_eq!(format_of(Path::new("a.tar.zst")), Format::TarZst);
+        assert_eq!(format_of(Path::new("a.wbs")), SnapshotFormat::Wbs);
+        assert_eq!(format_of(Path::new("-")), SnapshotFormat::Wbs);
+        assert_eq!(format_of(Path::new("x/A.ZIP")), SnapshotFormat::Zip);
+        assert_eq!(format_of(Path::new("a.tar.zst")), SnapshotFormat::TarZst);
         assert_eq!(name_of(Path::new("x/a.b.wbs")).as_deref(), Some("a.b"));
         assert_eq!(name_of(Path::new("-")), None);
     }

@@ -1,6 +1,6 @@
 //! Host tools that come from servers of the Model Context Protocol: `--tools-from`.
 
-use crate::{Failure, message};
+use crate::{CliFailure, message};
 use wasibox::Engine;
 use wasibox_mcp::{ToolServer, ToolServers};
 
@@ -8,14 +8,14 @@ use wasibox_mcp::{ToolServer, ToolServers};
 ///
 /// # Errors
 /// A source that is none, a server that does not answer.
-pub fn connect(engine: &Engine, from: &[String]) -> Result<Option<ToolServers>, Failure> {
+pub fn connect(engine: &Engine, from: &[String]) -> Result<Option<ToolServers>, CliFailure> {
     if from.is_empty() {
         return Ok(None);
     }
     let parse = |text: &String| text.parse::<ToolServer>();
     let servers = from.iter().map(parse).collect::<Result<Vec<_>, _>>();
-    let servers = servers.map_err(|e| Failure::usage(format!("--tools-from: {e}")))?;
-    let servers = ToolServers::connect(&servers).map_err(|e| Failure::new(125, e))?;
+    let servers = servers.map_err(|e| CliFailure::usage(format!("--tools-from: {e}")))?;
+    let servers = ToolServers::connect(&servers).map_err(|e| CliFailure::new(125, e))?;
     for what in servers.left_out() {
         message::say(&format!("a tool is left out: {what}"));
     }

@@ -251,7 +251,8 @@ fn output_comes_while_a_call_runs() {
         std::thread::scope(|t| {
             let s = &s;
             let runs = t.spawn(move || {
-                let streams = wasibox::Inherited { stdin: &input, stdout: &theirs, stderr: &null };
+                let streams =
+                    wasibox::InheritedStreams { stdin: &input, stdout: &theirs, stderr: &null };
                 s.exec_on(cat, &streams).unwrap().exit_code
             });
             for text in [b"first\n", b"again\n"] {

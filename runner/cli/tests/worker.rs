@@ -8,20 +8,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use wasibox::{
-    Action, Error, Exec, LimitHit, Limits, MountSpec, Outcome, Policy, Pool, PoolOptions, Session,
+    Action, Error, Exec, LimitHit, Limits, MountSpec, Outcome, Policy, PoolOptions, Session,
+    WorkerPool,
 };
 
 /// Enough for a machine with much else to do.
 const LONG: Duration = Duration::from_secs(60);
 
-static POOL: LazyLock<Arc<Pool>> = LazyLock::new(|| {
+static POOL: LazyLock<Arc<WorkerPool>> = LazyLock::new(|| {
     let options = PoolOptions {
         program: Some(env!("CARGO_BIN_EXE_runner").into()),
         artifacts: Some(cache().join("wasibox/aot")),
         warm: 1,
         ..PoolOptions::new(&*IMAGE)
     };
-    Pool::new(options).unwrap()
+    WorkerPool::new(options).unwrap()
 });
 
 fn policy() -> Policy {
@@ -150,7 +151,7 @@ fn mounts_are_reached_and_nothing_beside_them() {
 #[test]
 fn a_pool_goes_on_without_its_first_worker() {
     let options = PoolOptions { warm: 0, ..POOL.options().clone() };
-    let pool = Pool::new(options).unwrap();
+    let pool = WorkerPool::new(options).unwrap();
     let s = Session::on(&pool, policy()).unwrap();
     fill(&s, "/tmp/a", 9);
     let first = pool.first().unwrap();

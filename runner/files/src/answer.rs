@@ -7,10 +7,10 @@ use wasibox_vfs::FileKind;
 
 /// Bytes: base64 where people read, themselves otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Data(pub Vec<u8>);
+pub struct FileBytes(pub Vec<u8>);
 
 #[cfg(feature = "schema")]
-impl schemars::JsonSchema for Data {
+impl schemars::JsonSchema for FileBytes {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Data".into()
     }
@@ -20,7 +20,7 @@ impl schemars::JsonSchema for Data {
     }
 }
 
-impl Serialize for Data {
+impl Serialize for FileBytes {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match s.is_human_readable() {
             true => s.serialize_str(&STANDARD.encode(&self.0)),
@@ -29,13 +29,13 @@ impl Serialize for Data {
     }
 }
 
-impl<'de> Deserialize<'de> for Data {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Data, D::Error> {
+impl<'de> Deserialize<'de> for FileBytes {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<FileBytes, D::Error> {
         if !d.is_human_readable() {
-            return serde_bytes::ByteBuf::deserialize(d).map(|b| Data(b.into_vec()));
+            return serde_bytes::ByteBuf::deserialize(d).map(|b| FileBytes(b.into_vec()));
         }
         let text = String::deserialize(d)?;
-        STANDARD.decode(text).map(Data).map_err(serde::de::Error::custom)
+        STANDARD.decode(text).map(FileBytes).map_err(serde::de::Error::custom)
     }
 }
 
@@ -49,14 +49,14 @@ pub enum Answer {
         path: String,
         /// Bytes of the file.
         size: u64,
-        content: Content,
+        content: FileText,
     },
     /// To `download`.
     Data {
         path: String,
         size: u64,
         mime: String,
-        data: Data,
+        data: FileBytes,
         /// Where to go on; none if that was all.
         next_offset: Option<u64>,
     },
@@ -70,7 +70,7 @@ pub enum Answer {
         shown: String,
     },
     /// To `apply_patch`.
-    Patched(Patched),
+    Patched(PatchAnswer),
     /// To `delete`: how many files and directories.
     Deleted { path: String, count: u64 },
     /// To `move`.
@@ -78,11 +78,11 @@ pub enum Answer {
     /// To `make_dir`.
     Made { path: String, created: bool },
     /// To `stat`.
-    Stat(Entry),
+    Stat(FileEntry),
     /// To `ls`.
     Entries {
         path: String,
-        entries: Vec<Entry>,
+        entries: Vec<FileEntry>,
         /// How many there are besides; none if that was not counted.
         next_offset: Option<u64>,
     },
@@ -93,19 +93,19 @@ pub enum Answer {
         more: bool,
     },
     /// To `grep`.
-    Matches(Matches),
+    Matches(GrepAnswer),
     /// To `search`.
-    Found(Found),
+    Found(SearchAnswer),
 }
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Content {
+pub enum FileText {
     Text {
         text: String,
-        encoding: crate::Encoding,
+        encoding: crate::TextEncoding,
         /// Numbers of the lines in `text`; 0 if there are none.
         first: u64,
         last: u64,
@@ -127,7 +127,7 @@ pub enum Content {
     /// Data, with its type: an image, or what was asked for as data.
     Data {
         mime: String,
-        data: Data,
+        data: FileBytes,
     },
     /// Neither text nor an image, or an image that is too large.
     Binary {
@@ -135,7 +135,7 @@ pub enum Content {
         note: String,
     },
     Directory {
-        entries: Vec<Entry>,
+        entries: Vec<FileEntry>,
         next_offset: Option<u64>,
     },
 }
@@ -155,7 +155,7 @@ pub struct Cut {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FileEntryKind {
     File,
     Directory,
     Symlink,
@@ -164,15 +164,15 @@ pub enum Kind {
     Device,
 }
 
-impl From<FileKind> for Kind {
-    fn from(kind: FileKind) -> Kind {
+impl From<FileKind> for FileEntryKind {
+    fn from(kind: FileKind) -> FileEntryKind {
         match kind {
-            FileKind::File => Kind::File,
-            FileKind::Dir => Kind::Directory,
-            FileKind::Symlink => Kind::Symlink,
-            FileKind::Fifo => Kind::Fifo,
-            FileKind::Socket => Kind::Socket,
-            FileKind::CharDevice | FileKind::BlockDevice => Kind::Device,
+            FileKind::File => FileEntryKind::File,
+            FileKind::Dir => FileEntryKind::Directory,
+            FileKind::Symlink => FileEntryKind::Symlink,
+            FileKind::Fifo => FileEntryKind::Fifo,
+            FileKind::Socket => FileEntryKind::Socket,
+            FileKind::CharDevice | FileKind::BlockDevice => FileEntryKind::Device,
         }
     }
 }
@@ -180,10 +180,10 @@ impl From<FileKind> for Kind {
 /// A file as `stat` and `ls` tell of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Entry {
+pub struct FileEntry {
     /// Absolute for `stat`, below the listed directory for `ls`.
     pub path: String,
-    pub kind: Kind,
+    pub kind: FileEntryKind,
     pub size: u64,
     /// Permission bits.
     pub mode: u16,
@@ -196,7 +196,7 @@ pub struct Entry {
 /// What `apply_patch` has done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Patched {
+pub struct PatchAnswer {
     pub files: Vec<PatchedFile>,
     /// Nothing was written.
     pub dry_run: bool,
@@ -220,8 +220,8 @@ pub struct PatchedFile {
 /// What `grep` has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Matches {
-    pub files: Vec<Hit>,
+pub struct GrepAnswer {
+    pub files: Vec<GrepHit>,
     /// Lines with a match, or files for the other outputs, in this answer.
     pub count: u64,
     /// Where to go on; none if that was all.
@@ -238,17 +238,17 @@ pub struct Matches {
 /// A file that has matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Hit {
+pub struct GrepHit {
     pub path: String,
     /// Lines that match: of the whole file for `count`.
     pub count: u64,
-    pub lines: Vec<Line>,
+    pub lines: Vec<GrepLine>,
 }
 
-/// A line of a [`Hit`].
+/// A line of a [`GrepHit`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Line {
+pub struct GrepLine {
     pub number: u64,
     pub text: String,
     /// Otherwise it is context.
@@ -258,7 +258,7 @@ pub struct Line {
 /// What `search` has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Found {
+pub struct SearchAnswer {
     pub places: Vec<Snippet>,
     pub next_offset: Option<u64>,
     pub note: Option<String>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use wasibox_vfs::{Change, ChangeKind, Errno, FileKind, Loc, OpenFlags, Opened, ROOT, Vfs};
+use wasibox_vfs::{ChangeKind, Errno, FileKind, Loc, OpenFlags, OpenResult, ROOT, TreeChange, Vfs};
 
 /// What happened to a file; in JSON `created`, `modified` or `deleted`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ const HASH_FILE: u64 = 64 << 20;
 const HASH_ALL: u64 = 256 << 20;
 
 /// Describes changes.
-pub fn describe(vfs: &Vfs, changes: Vec<Change>) -> Vec<FileChange> {
+pub fn describe(vfs: &Vfs, changes: Vec<TreeChange>) -> Vec<FileChange> {
     let mut left = HASH_ALL;
     changes
         .into_iter()
@@ -65,7 +65,7 @@ fn read(vfs: &Vfs, path: &[u8]) -> Result<Vec<u8>, Errno> {
     if vfs.stat(&root, path, false)?.kind != FileKind::File {
         return Err(Errno::INVAL);
     }
-    let Opened::File(file) = vfs.open(&root, path, how, 0)? else { return Err(Errno::INVAL) };
+    let OpenResult::File(file) = vfs.open(&root, path, how, 0)? else { return Err(Errno::INVAL) };
     let mut out = Vec::new();
     let mut buf = vec![0; 256 << 10];
     while (out.len() as u64) < HASH_FILE {

@@ -7,9 +7,9 @@
 use crate::answer::Answer;
 use crate::error::FilesError;
 use crate::nearest::nearest;
-use crate::place::Ctx;
-use crate::request::{EditOf, PatchLines, Replacement};
-use crate::text::{Lines, Text, bare, is_crlf, numbered, to_crlf};
+use crate::place::FileCtx;
+use crate::request::{EditOf, EditReplacement, PatchLines};
+use crate::text::{EditableText, LineIndex, bare, is_crlf, numbered, to_crlf};
 use memchr::memmem;
 use std::borrow::Cow;
 
@@ -22,14 +22,14 @@ const WIDTH: usize = 300;
 const NAMED: usize = 10;
 
 /// Replaces text.
-pub fn edit(ctx: &Ctx<'_>, e: &EditOf) -> Result<Answer, FilesError> {
+pub fn edit(ctx: &FileCtx<'_>, e: &EditOf) -> Result<Answer, FilesError> {
     if e.edits.is_empty() {
         return Err(FilesError::Invalid("there are no edits".to_owned()));
     }
     let (file, stat) = ctx.whole(&e.path)?;
     let mut place = ctx.place(&e.path, false)?;
     place.stat = Some(stat);
-    let mut text = Text::of(file, e.encoding, &place.shown)?;
+    let mut text = EditableText::of(file, e.encoding, &place.shown)?;
     let mut places = Vec::new();
     let mut replacements = 0;
     for (i, one) in e.edits.iter().enumerate() {
@@ -50,7 +50,7 @@ pub fn edit(ctx: &Ctx<'_>, e: &EditOf) -> Result<Answer, FilesError> {
 }
 
 /// Where a text is, and what comes in its place.
-struct Found<'a> {
+struct EditMatch<'a> {
     at: Vec<usize>,
     len: usize,
     new: Cow<'a, [u8]>,
@@ -58,10 +58,10 @@ struct Found<'a> {
 
 fn find<'a>(
     text: &[u8],
-    one: &'a Replacement,
+    one: &'a EditReplacement,
     edit: u64,
     path: &str,
-) -> Result<Found<'a>, FilesError> {
+) -> Result<EditMatch<'a>, FilesError> {
     let (old, new) = (one.old.as_bytes(), one.new.as_bytes());
     if old.is_empty() {
         return Err(FilesError::EmptyOld { edit });
@@ -72,10 +72,10 @@ fn find<'a>(
     let crlf = is_crlf(text);
     let places = |old: &[u8]| -> Vec<usize> { memmem::find_iter(text, old).collect() };
     let new = |crlf| if crlf { Cow::Owned(to_crlf(new)) } else { Cow::Borrowed(new) };
-    let mut found = Found { at: places(old), len: old.len(), new: new(crlf) };
+    let mut found = EditMatch { at: places(old), len: old.len(), new: new(crlf) };
     if found.at.is_empty() && old.contains(&b'\n') {
         let wide = to_crlf(old);
-        found = Found { at: places(&wide), len: wide.len(), new: new(true) };
+        found = EditMatch { at: places(&wide), len: wide.len(), new: new(true) };
     }
     if found.at.is_empty()
         && let Some(cut) = old.strip_suffix(b"\n")
@@ -86,19 +86,19 @@ fn find<'a>(
             let new = new(crlf).into_owned();
             let shorter = new.strip_suffix(b"\n").map(|n| n.strip_suffix(b"\r").unwrap_or(n));
             let new = Cow::Owned(shorter.map_or(new.clone(), <[u8]>::to_vec));
-            found = Found { at: vec![text.len() - cut.len()], len: cut.len(), new };
+            found = EditMatch { at: vec![text.len() - cut.len()], len: cut.len(), new };
         }
     }
     if found.at.is_empty() {
         return Err(FilesError::NoMatch {
             path: path.to_owned(),
             edit,
-            nearest: nearest(&Lines::new(text), old),
+            nearest: nearest(&LineIndex::new(text), old),
             hint: hint(&one.old),
         });
     }
     if found.at.len() > 1 && !one.replace_all {
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         return Err(FilesError::Ambiguous {
             path: path.to_owned(),
             edit,
@@ -127,7 +127,7 @@ fn hint(old: &str) -> Option<String> {
 }
 
 /// The text after a replacement. `places` are what earlier ones have put there, which moves.
-fn replaced(text: &[u8], found: &Found<'_>, places: &mut Vec<(usize, usize)>) -> Vec<u8> {
+fn replaced(text: &[u8], found: &EditMatch<'_>, places: &mut Vec<(usize, usize)>) -> Vec<u8> {
     let (old, new) = (found.len, found.new.len());
     for place in places.iter_mut() {
         let before = found.at.partition_point(|at| *at < place.0);
@@ -149,7 +149,7 @@ fn replaced(text: &[u8], found: &Found<'_>, places: &mut Vec<(usize, usize)>) ->
 
 /// Places of a text, with some lines around them.
 fn show(text: &[u8], places: &[(usize, usize)]) -> String {
-    let lines = Lines::new(text);
+    let lines = LineIndex::new(text);
     let mut ranges: Vec<(usize, usize)> = places
         .iter()
         .map(|(at, len)| {
@@ -184,12 +184,12 @@ fn show(text: &[u8], places: &[(usize, usize)]) -> String {
 }
 
 /// Replaces lines by their numbers.
-pub fn patch_lines(ctx: &Ctx<'_>, p: &PatchLines) -> Result<Answer, FilesError> {
+pub fn patch_lines(ctx: &FileCtx<'_>, p: &PatchLines) -> Result<Answer, FilesError> {
     let (file, stat) = ctx.whole(&p.path)?;
     let mut place = ctx.place(&p.path, false)?;
     place.stat = Some(stat);
-    let mut text = Text::of(file, p.encoding, &place.shown)?;
-    let lines = Lines::new(&text.bytes);
+    let mut text = EditableText::of(file, p.encoding, &place.shown)?;
+    let lines = LineIndex::new(&text.bytes);
     let count = lines.len() as u64;
     let (first, last) = (p.first, p.last);
     // One beyond the end, with nothing to replace, is to add lines.
@@ -204,7 +204,7 @@ pub fn patch_lines(ctx: &Ctx<'_>, p: &PatchLines) -> Result<Answer, FilesError> 
     let (from, to) = (first as usize - 1, last as usize);
     if let Some(expect) = &p.expect {
         let now = lines.range(from, to);
-        let wanted: Vec<&[u8]> = Lines::new(expect.as_bytes()).range(0, usize::MAX);
+        let wanted: Vec<&[u8]> = LineIndex::new(expect.as_bytes()).range(0, usize::MAX);
         let same =
             wanted.len() == now.len() && wanted.iter().zip(&now).all(|(a, b)| bare(a) == bare(b));
         if !same {

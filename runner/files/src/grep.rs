@@ -3,17 +3,17 @@
 //! A file is read through a window that always ends at a line's end and keeps what may be wanted as leading context, so
 //! memory is the window plus what is answered. A line of more than a megabyte is searched in parts.
 
-use crate::answer::{Answer, Found, Hit, Line, Matches, Snippet};
+use crate::answer::{Answer, GrepAnswer, GrepHit, GrepLine, SearchAnswer, Snippet};
 use crate::error::{FilesError, code};
-use crate::matcher::Matcher;
-use crate::pattern::Paths;
-use crate::place::{Ctx, PIECE, shown};
-use crate::request::{Encoding, GrepOf, Output, SearchOf};
-use crate::text::{self, Decoder, HEAD, Lines, bare, cut};
-use crate::walk::{Next, walk};
+use crate::matcher::LineMatcher;
+use crate::pattern::PathPattern;
+use crate::place::{FileCtx, PIECE, shown};
+use crate::request::{GrepOf, GrepOutput, SearchOf, TextEncoding};
+use crate::text::{self, HEAD, LineIndex, TextDecoder, bare, cut};
+use crate::walk::{WalkStep, walk};
 use memchr::memmem;
 use std::collections::VecDeque;
-use wasibox_vfs::{Errno, File, FileKind, Loc};
+use wasibox_vfs::{Errno, FileKind, Loc, VfsFile};
 
 /// Matches, and bytes of lines, by default and at most.
 const MATCHES: u64 = 200;
@@ -35,17 +35,22 @@ const PLACE_LINES: usize = 12;
 const COMPARED: u64 = 4 << 20;
 
 /// Which files are searched.
-struct Rules {
-    include: Vec<Paths>,
-    exclude: Vec<Paths>,
+struct GrepFileRules {
+    include: Vec<PathPattern>,
+    exclude: Vec<PathPattern>,
     hidden: bool,
 }
 
-impl Rules {
-    fn new(include: &[String], exclude: &[String], hidden: bool) -> Result<Rules, FilesError> {
-        let rules =
-            |list: &[String]| list.iter().map(|r| Paths::rule(r)).collect::<Result<Vec<_>, _>>();
-        Ok(Rules { include: rules(include)?, exclude: rules(exclude)?, hidden })
+impl GrepFileRules {
+    fn new(
+        include: &[String],
+        exclude: &[String],
+        hidden: bool,
+    ) -> Result<GrepFileRules, FilesError> {
+        let rules = |list: &[String]| {
+            list.iter().map(|r| PathPattern::rule(r)).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(GrepFileRules { include: rules(include)?, exclude: rules(exclude)?, hidden })
     }
 
     fn take(&self, path: &[u8]) -> bool {
@@ -56,9 +61,9 @@ impl Rules {
 
 /// Calls `each` with every file to search: where it is, its name, its path in full. `each` says whether to go on.
 fn each_file(
-    ctx: &Ctx<'_>,
+    ctx: &FileCtx<'_>,
     path: &str,
-    rules: &Rules,
+    rules: &GrepFileRules,
     failed: &mut Vec<String>,
     each: &mut dyn FnMut(&Loc, &[u8], String) -> Result<Result<bool, Errno>, FilesError>,
 ) -> Result<(), FilesError> {
@@ -82,40 +87,40 @@ fn each_file(
     };
     walk(ctx, top, "searching", &mut |path, e| tell(path, e), &mut |met| {
         if !rules.hidden && met.name.starts_with(b".") {
-            return Ok(Next::Past);
+            return Ok(WalkStep::Past);
         }
         if met.kind == FileKind::Dir {
             let out = rules.exclude.iter().any(|r| r.fits(met.path, true));
-            return Ok(if out { Next::Past } else { Next::Into });
+            return Ok(if out { WalkStep::Past } else { WalkStep::Into });
         }
         if met.kind != FileKind::File || !rules.take(met.path) {
-            return Ok(Next::Past);
+            return Ok(WalkStep::Past);
         }
         match each(met.dir, met.name, format!("{above}/{}", shown(met.path)))? {
-            Ok(true) => Ok(Next::Past),
-            Ok(false) => Ok(Next::Stop),
+            Ok(true) => Ok(WalkStep::Past),
+            Ok(false) => Ok(WalkStep::Stop),
             Err(e) => {
                 tell(met.path, e);
-                Ok(Next::Past)
+                Ok(WalkStep::Past)
             }
         }
     })
 }
 
 /// A window over a file that ends at a line's end.
-struct Window<'a> {
-    ctx: &'a Ctx<'a>,
-    file: &'a File,
+struct FileWindow<'a> {
+    ctx: &'a FileCtx<'a>,
+    file: &'a VfsFile,
     at: u64,
     /// UTF-16 is searched as UTF-8.
-    decoder: Option<Decoder>,
+    decoder: Option<TextDecoder>,
     data: Vec<u8>,
     /// End of the complete lines.
     end: usize,
     over: bool,
 }
 
-impl Window<'_> {
+impl FileWindow<'_> {
     /// Drops the window up to `keep` and reads until at least one more line is complete; false at the end.
     fn advance(&mut self, keep: usize) -> Result<Result<bool, Errno>, FilesError> {
         self.data.drain(..keep);
@@ -156,11 +161,11 @@ impl Window<'_> {
 }
 
 /// A search through many files.
-struct Search<'a> {
-    ctx: &'a Ctx<'a>,
-    matcher: Matcher,
+struct GrepRun<'a> {
+    ctx: &'a FileCtx<'a>,
+    matcher: LineMatcher,
     g: &'a GrepOf,
-    out: Matches,
+    out: GrepAnswer,
     limit: u64,
     bytes: usize,
     /// Matches, or files, so far, those that were left out among them.
@@ -168,13 +173,13 @@ struct Search<'a> {
 }
 
 /// Searches files for lines.
-pub fn grep(ctx: &Ctx<'_>, g: &GrepOf) -> Result<Answer, FilesError> {
-    let rules = Rules::new(&g.include, &g.exclude, g.hidden)?;
-    let mut search = Search {
+pub fn grep(ctx: &FileCtx<'_>, g: &GrepOf) -> Result<Answer, FilesError> {
+    let rules = GrepFileRules::new(&g.include, &g.exclude, g.hidden)?;
+    let mut search = GrepRun {
         ctx,
-        matcher: Matcher::new(&g.pattern, g.syntax, g.ignore_case, g.word)?,
+        matcher: LineMatcher::new(&g.pattern, g.syntax, g.ignore_case, g.word)?,
         g,
-        out: Matches::default(),
+        out: GrepAnswer::default(),
         limit: g.limit.unwrap_or(MATCHES).clamp(1, MOST_MATCHES),
         bytes: g.max_bytes.unwrap_or(BYTES).clamp(1, MOST_BYTES.min(ctx.limits.answer)) as usize,
         seen: 0,
@@ -204,8 +209,8 @@ pub fn grep(ctx: &Ctx<'_>, g: &GrepOf) -> Result<Answer, FilesError> {
 }
 
 /// What is kept of a file while it is searched.
-struct Lens {
-    hit: Hit,
+struct GrepState {
+    hit: GrepHit,
     /// Number of the line that begins at `counted` in the window.
     number: u64,
     counted: usize,
@@ -214,7 +219,7 @@ struct Lens {
     after: u32,
 }
 
-impl Lens {
+impl GrepState {
     /// The number of the line that begins at a position, which is not before those asked for earlier.
     fn number_at(&mut self, text: &[u8], at: usize) -> u64 {
         if at >= self.counted {
@@ -231,7 +236,7 @@ fn line_end(text: &[u8], from: usize) -> usize {
     memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |i| from + i + 1)
 }
 
-impl Search<'_> {
+impl GrepRun<'_> {
     /// Searches a file; whether to go on with the next.
     fn file(
         &mut self,
@@ -253,18 +258,18 @@ impl Search<'_> {
             return Ok(Ok(true));
         };
         self.out.searched += 1;
-        let wide = matches!(encoding, Encoding::Utf16Le | Encoding::Utf16Be);
-        let mut window = Window {
+        let wide = matches!(encoding, TextEncoding::Utf16Le | TextEncoding::Utf16Be);
+        let mut window = FileWindow {
             ctx: self.ctx,
             file: &file,
             at: text::mark_len(&head, encoding) as u64,
-            decoder: wide.then(|| Decoder::new(encoding)),
+            decoder: wide.then(|| TextDecoder::new(encoding)),
             data: Vec::new(),
             end: 0,
             over: false,
         };
-        let hit = Hit { path, ..Hit::default() };
-        let mut lens = Lens { hit, number: 1, counted: 0, taken: 0, after: 0 };
+        let hit = GrepHit { path, ..GrepHit::default() };
+        let mut lens = GrepState { hit, number: 1, counted: 0, taken: 0, after: 0 };
         let (mut at, mut keep, mut stop) = (0, 0, false);
         while !stop {
             match window.advance(keep)? {
@@ -299,7 +304,12 @@ impl Search<'_> {
     }
 
     /// Goes through a window's lines from `at` on; whether that is enough of the file.
-    fn lines(&mut self, text: &[u8], mut at: usize, lens: &mut Lens) -> Result<bool, FilesError> {
+    fn lines(
+        &mut self,
+        text: &[u8],
+        mut at: usize,
+        lens: &mut GrepState,
+    ) -> Result<bool, FilesError> {
         let mut looked = 0;
         while at < text.len() {
             looked += 1;
@@ -316,9 +326,9 @@ impl Search<'_> {
             };
             lens.hit.count += 1;
             match self.g.output {
-                Output::Files => return Ok(true),
-                Output::Count => continue,
-                Output::Content => {}
+                GrepOutput::Files => return Ok(true),
+                GrepOutput::Count => continue,
+                GrepOutput::Content => {}
             }
             self.after(text, start, lens);
             if self.out.next_offset.is_some() {
@@ -343,7 +353,7 @@ impl Search<'_> {
     }
 
     /// Lines before a match that were not taken yet.
-    fn before(&mut self, text: &[u8], start: usize, lens: &mut Lens) {
+    fn before(&mut self, text: &[u8], start: usize, lens: &mut GrepState) {
         let mut from = start;
         for _ in 0..self.g.before.min(CONTEXT) {
             if from <= lens.taken {
@@ -360,7 +370,7 @@ impl Search<'_> {
     }
 
     /// Lines after the last match, as many as are due before `upto`.
-    fn after(&mut self, text: &[u8], upto: usize, lens: &mut Lens) {
+    fn after(&mut self, text: &[u8], upto: usize, lens: &mut GrepState) {
         while lens.after > 0 && lens.taken < upto {
             let end = line_end(text, lens.taken);
             self.take(text, (lens.taken, end), None, lens);
@@ -374,19 +384,19 @@ impl Search<'_> {
         text: &[u8],
         (start, end): (usize, usize),
         found: Option<(usize, usize)>,
-        lens: &mut Lens,
+        lens: &mut GrepState,
     ) {
         let number = lens.number_at(text, start);
         lens.taken = end;
         let line = bare(&text[start..end]);
         let shown = clip(line, found.map_or(0, |f| f.0));
         self.bytes = self.bytes.saturating_sub(shown.len() + 16);
-        lens.hit.lines.push(Line { number, text: shown, matches: found.is_some() });
+        lens.hit.lines.push(GrepLine { number, text: shown, matches: found.is_some() });
     }
 
     /// Takes a file into the answer; whether that is full.
-    fn finish(&mut self, lens: Lens) -> bool {
-        if self.g.output == Output::Content {
+    fn finish(&mut self, lens: GrepState) -> bool {
+        if self.g.output == GrepOutput::Content {
             self.out.count += lens.hit.count;
             if !lens.hit.lines.is_empty() {
                 self.out.files.push(lens.hit);
@@ -426,11 +436,11 @@ fn clip(line: &[u8], found: usize) -> String {
 }
 
 /// Finds places to edit.
-pub fn search(ctx: &Ctx<'_>, s: &SearchOf) -> Result<Answer, FilesError> {
-    let rules = Rules::new(&s.include, &[], s.hidden)?;
-    let matcher = Matcher::new(&s.pattern, s.syntax, s.ignore_case, false)?;
+pub fn search(ctx: &FileCtx<'_>, s: &SearchOf) -> Result<Answer, FilesError> {
+    let rules = GrepFileRules::new(&s.include, &[], s.hidden)?;
+    let matcher = LineMatcher::new(&s.pattern, s.syntax, s.ignore_case, false)?;
     let limit = s.limit.unwrap_or(PLACES).clamp(1, MOST_PLACES);
-    let (mut out, mut seen, mut large, mut failed) = (Found::default(), 0, 0, Vec::new());
+    let (mut out, mut seen, mut large, mut failed) = (SearchAnswer::default(), 0, 0, Vec::new());
     let (mut bytes, most) = (0, ctx.limits.answer.min(1 << 20) as usize);
     each_file(ctx, &s.path, &rules, &mut failed, &mut |dir, name, path| {
         let (file, stat) = match ctx.open_at(dir, name) {
@@ -445,8 +455,8 @@ pub fn search(ctx: &Ctx<'_>, s: &SearchOf) -> Result<Answer, FilesError> {
             Ok(bytes) => bytes,
             Err(e) => return Ok(Err(e)),
         };
-        let Ok(text) = text::Text::of(bytes_of, None, &path) else { return Ok(Ok(true)) };
-        let lines = Lines::new(&text.bytes);
+        let Ok(text) = text::EditableText::of(bytes_of, None, &path) else { return Ok(Ok(true)) };
+        let lines = LineIndex::new(&text.bytes);
         let (mut at, mut past) = (0, 0);
         while at < text.bytes.len() {
             ctx.tick("searching")?;
@@ -483,7 +493,7 @@ pub fn search(ctx: &Ctx<'_>, s: &SearchOf) -> Result<Answer, FilesError> {
     Ok(Answer::Found(out))
 }
 
-fn load(ctx: &Ctx<'_>, file: &File) -> Result<Result<Vec<u8>, Errno>, FilesError> {
+fn load(ctx: &FileCtx<'_>, file: &VfsFile) -> Result<Result<Vec<u8>, Errno>, FilesError> {
     let (mut out, mut piece) = (Vec::new(), vec![0; PIECE]);
     while (out.len() as u64) <= COMPARED {
         ctx.tick("searching")?;
@@ -497,7 +507,7 @@ fn load(ctx: &Ctx<'_>, file: &File) -> Result<Result<Vec<u8>, Errno>, FilesError
 }
 
 /// The fewest lines around one that are in the text once.
-fn around(text: &[u8], lines: &Lines<'_>, line: usize, path: &str) -> Snippet {
+fn around(text: &[u8], lines: &LineIndex<'_>, line: usize, path: &str) -> Snippet {
     let part = |from: usize, to: usize| bare(&text[lines.start(from)..lines.start(to)]);
     let once = |from, to| memmem::find_iter(text, part(from, to)).take(2).count() == 1;
     let (mut from, mut to) = (line, line + 1);

@@ -21,7 +21,7 @@
 //!   permission bits and symbolic links are what they are for guests. No guest is started.
 //! - A file that is replaced is whole at every moment: the new one is written beside it and takes its name.
 //!   Only a file with several names, or in a directory that cannot be written, is written in place.
-//! - Time and memory are bounded whatever the files hold and the request says ([`Limits`]).
+//! - Time and memory are bounded whatever the files hold and the request says ([`FileLimits`]).
 //! - Only regular files are read and written: no device, no pipe.
 //!
 //! # Deliberately absent
@@ -49,24 +49,24 @@ mod walk;
 mod write;
 
 pub use answer::{
-    Answer, Content, Cut, Data, Entry, Found, Hit, Kind, Line, Matches, Patched, PatchedFile,
-    Snippet,
+    Answer, Cut, FileBytes, FileEntry, FileEntryKind, FileText, GrepAnswer, GrepHit, GrepLine,
+    PatchAnswer, PatchedFile, SearchAnswer, Snippet,
 };
 pub use changed::{FileChange, FileChangeKind, describe};
 pub use error::{FilesError, Nearest};
 pub use request::{
-    EditOf, Encoding, GlobOf, GrepOf, LsOf, Output, PatchLines, PatchOf, ReadOf, Replacement,
-    Request, SearchOf, Syntax, UploadOf, WriteOf,
+    EditOf, EditReplacement, GlobOf, GrepOf, GrepOutput, LsOf, PatchLines, PatchOf, PatternSyntax,
+    ReadOf, Request, SearchOf, TextEncoding, UploadOf, WriteOf,
 };
 pub use unified::diff;
 
-use place::Ctx;
+use place::FileCtx;
 use std::time::{Duration, Instant};
 use wasibox_vfs::Vfs;
 
 /// What a request may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct FileLimits {
     /// Time, looked at between steps that each take milliseconds.
     pub time: Duration,
     /// Largest file that is edited, and bytes that a patch's files may have together.
@@ -75,10 +75,10 @@ pub struct Limits {
     pub answer: u64,
 }
 
-impl Default for Limits {
+impl Default for FileLimits {
     /// 10 seconds, 16 MiB, 16 MiB.
-    fn default() -> Limits {
-        Limits { time: Duration::from_secs(10), edited: 16 << 20, answer: 16 << 20 }
+    fn default() -> FileLimits {
+        FileLimits { time: Duration::from_secs(10), edited: 16 << 20, answer: 16 << 20 }
     }
 }
 
@@ -88,7 +88,7 @@ impl Default for Limits {
 /// What is wrong, what was found instead, and what to do. Nothing is changed then, but for what
 /// `delete` had removed of a directory.
 pub fn apply(vfs: &Vfs, cwd: &str, request: &Request) -> Result<Answer, FilesError> {
-    apply_within(vfs, cwd, request, &Limits::default())
+    apply_within(vfs, cwd, request, &FileLimits::default())
 }
 
 /// [`apply`] within other limits.
@@ -99,9 +99,9 @@ pub fn apply_within(
     vfs: &Vfs,
     cwd: &str,
     request: &Request,
-    limits: &Limits,
+    limits: &FileLimits,
 ) -> Result<Answer, FilesError> {
-    let ctx = Ctx::new(vfs, cwd, limits, Instant::now() + limits.time)?;
+    let ctx = FileCtx::new(vfs, cwd, limits, Instant::now() + limits.time)?;
     match request {
         Request::Read(r) => read::read(&ctx, r),
         Request::Download { path, offset, limit } => read::download(&ctx, path, *offset, *limit),

@@ -1,11 +1,11 @@
 //! `stat`, `ls`, `glob`.
 
-use crate::answer::{Answer, Entry};
+use crate::answer::{Answer, FileEntry};
 use crate::error::FilesError;
-use crate::pattern::Paths;
-use crate::place::{Ctx, shown};
+use crate::pattern::PathPattern;
+use crate::place::{FileCtx, shown};
 use crate::request::{GlobOf, LsOf};
-use crate::walk::{Met, Next, walk};
+use crate::walk::{WalkStep, WalkedEntry, walk};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use wasibox_vfs::{FileKind, Loc, Stat};
@@ -16,8 +16,8 @@ const MOST: u64 = 100_000;
 /// Deepest listing.
 const DEPTH: u32 = 20;
 
-fn entry(path: String, stat: &Stat, target: Option<Vec<u8>>) -> Entry {
-    Entry {
+fn entry(path: String, stat: &Stat, target: Option<Vec<u8>>) -> FileEntry {
+    FileEntry {
         path,
         kind: stat.kind.into(),
         size: if stat.kind == FileKind::Dir { 0 } else { stat.size },
@@ -28,7 +28,7 @@ fn entry(path: String, stat: &Stat, target: Option<Vec<u8>>) -> Entry {
 }
 
 /// What there is at a path.
-pub fn stat(ctx: &Ctx<'_>, path: &str, follow: bool) -> Result<Answer, FilesError> {
+pub fn stat(ctx: &FileCtx<'_>, path: &str, follow: bool) -> Result<Answer, FilesError> {
     let stat = ctx.stat(path, follow)?;
     let link = stat.kind == FileKind::Symlink;
     let target = link.then(|| ctx.vfs.read_link(ctx.base(), path.as_bytes()).ok()).flatten();
@@ -36,7 +36,7 @@ pub fn stat(ctx: &Ctx<'_>, path: &str, follow: bool) -> Result<Answer, FilesErro
 }
 
 /// Lists a directory.
-pub fn ls(ctx: &Ctx<'_>, l: &LsOf) -> Result<Answer, FilesError> {
+pub fn ls(ctx: &FileCtx<'_>, l: &LsOf) -> Result<Answer, FilesError> {
     let depth = l.depth.unwrap_or(1).clamp(1, DEPTH);
     let (entries, next_offset) = entries(ctx, &l.path, depth, l.hidden, l.offset, l.limit)?;
     Ok(Answer::Entries { path: ctx.absolute(&l.path), entries, next_offset })
@@ -44,13 +44,13 @@ pub fn ls(ctx: &Ctx<'_>, l: &LsOf) -> Result<Answer, FilesError> {
 
 /// A directory's entries from the `skip`th on, and where to go on.
 pub fn entries(
-    ctx: &Ctx<'_>,
+    ctx: &FileCtx<'_>,
     path: &str,
     depth: u32,
     hidden: bool,
     skip: u64,
     limit: Option<u64>,
-) -> Result<(Vec<Entry>, Option<u64>), FilesError> {
+) -> Result<(Vec<FileEntry>, Option<u64>), FilesError> {
     let top = ctx.loc(path)?;
     // So that a file, or a directory that may not be read, is an error.
     ctx.names(&top).map_err(|e| ctx.fail("list", path, e))?;
@@ -58,24 +58,24 @@ pub fn entries(
     let (mut out, mut seen, mut next) = (Vec::new(), 0, None);
     walk(ctx, top, "listing", &mut |_, _| (), &mut |met| {
         if !hidden && met.name.starts_with(b".") {
-            return Ok(Next::Past);
+            return Ok(WalkStep::Past);
         }
         seen += 1;
         if seen > skip {
             if out.len() as u64 >= limit {
                 next = Some(seen - 1);
-                return Ok(Next::Stop);
+                return Ok(WalkStep::Stop);
             }
             out.extend(described(ctx, &met));
         }
         let level = met.path.iter().filter(|b| **b == b'/').count() as u32 + 1;
-        Ok(if level < depth { Next::Into } else { Next::Past })
+        Ok(if level < depth { WalkStep::Into } else { WalkStep::Past })
     })?;
     Ok((out, next))
 }
 
 /// An entry; none if it is gone by now.
-fn described(ctx: &Ctx<'_>, met: &Met<'_>) -> Option<Entry> {
+fn described(ctx: &FileCtx<'_>, met: &WalkedEntry<'_>) -> Option<FileEntry> {
     let stat = ctx.vfs.stat(met.dir, met.name, false).ok()?;
     let link = stat.kind == FileKind::Symlink;
     let target = link.then(|| ctx.vfs.read_link(met.dir, met.name).ok()).flatten();
@@ -83,13 +83,13 @@ fn described(ctx: &Ctx<'_>, met: &Met<'_>) -> Option<Entry> {
 }
 
 /// Files whose path fits a pattern.
-pub fn glob(ctx: &Ctx<'_>, g: &GlobOf) -> Result<Answer, FilesError> {
+pub fn glob(ctx: &FileCtx<'_>, g: &GlobOf) -> Result<Answer, FilesError> {
     // An absolute pattern begins at the root.
     let (path, pattern) = match g.pattern.strip_prefix('/') {
         Some(rest) => ("/", rest),
         None => (g.path.as_str(), g.pattern.as_str()),
     };
-    let pattern = Paths::new(pattern)?;
+    let pattern = PathPattern::new(pattern)?;
     let top: Loc = ctx.loc(path)?;
     ctx.names(&top).map_err(|e| ctx.fail("list", path, e))?;
     let limit = g.limit.unwrap_or(ENTRIES).clamp(1, MOST) as usize;
@@ -112,13 +112,13 @@ pub fn glob(ctx: &Ctx<'_>, g: &GlobOf) -> Result<Answer, FilesError> {
                 }
             } else if paths.len() >= limit {
                 more = true;
-                return Ok(Next::Stop);
+                return Ok(WalkStep::Stop);
             } else {
                 paths.push(full(met.path));
             }
         }
         let into = dir && pattern.may_fit_below(met.path, g.hidden);
-        Ok(if into { Next::Into } else { Next::Past })
+        Ok(if into { WalkStep::Into } else { WalkStep::Past })
     })?;
     if g.newest {
         let sorted = newest.into_sorted_vec();

@@ -2,8 +2,8 @@
 //! `fancy-regex` for `-P`. Lines are matched one by one; text without a match is passed over at once.
 
 use crate::error::FilesError;
-use crate::request::Syntax;
-use box_text::regex::{self, Bound, Options, Regex};
+use crate::request::PatternSyntax;
+use box_text::regex::{self, MatchBound, Regex, RegexOptions};
 use fancy_regex::{BytesMode, RegexBuilder};
 use std::cell::Cell;
 
@@ -23,7 +23,7 @@ const STEPPING: [&str; 20] = [
 /// Bytes that a compiled part of a pattern may take.
 const COMPILED: usize = 4 << 20;
 
-enum Engine {
+enum MatchEngine {
     Posix(Box<Regex>),
     /// `whole` says that a match in a line is one in the text around it, `steps` that it may take steps back.
     Perl {
@@ -34,22 +34,22 @@ enum Engine {
 }
 
 /// A pattern that lines are matched against.
-pub struct Matcher {
-    engine: Engine,
+pub struct LineMatcher {
+    engine: MatchEngine,
     gave_up: Cell<u64>,
 }
 
-impl Matcher {
+impl LineMatcher {
     /// Compiles a pattern; `word` has it match whole words only.
     ///
     /// # Errors
     /// If it is none of that syntax, too long, or would match across lines.
     pub fn new(
         pattern: &str,
-        syntax: Syntax,
+        syntax: PatternSyntax,
         ignore_case: bool,
         word: bool,
-    ) -> Result<Matcher, FilesError> {
+    ) -> Result<LineMatcher, FilesError> {
         let bad =
             |why: String| FilesError::Pattern { pattern: pattern.chars().take(200).collect(), why };
         if pattern.len() > PATTERN {
@@ -60,11 +60,11 @@ impl Matcher {
                 bad("lines are matched one by one, so it must not have a line feed".into()),
             );
         }
-        if syntax != Syntax::Literal && nesting(pattern) > NESTING {
+        if syntax != PatternSyntax::Literal && nesting(pattern) > NESTING {
             return Err(bad("groups are nested too deep".into()));
         }
         let engine = match syntax {
-            Syntax::Perl => {
+            PatternSyntax::Perl => {
                 let text = match word {
                     true => format!(r"(?<![0-9A-Za-z_])(?:{pattern})(?![0-9A-Za-z_])"),
                     false => pattern.to_owned(),
@@ -84,41 +84,42 @@ impl Matcher {
                 let whole = !steps
                     && !text.contains("(?")
                     && !["\\A", "\\z", "\\Z"].iter().any(|e| text.contains(e));
-                Engine::Perl { regex: Box::new(regex), whole, steps }
+                MatchEngine::Perl { regex: Box::new(regex), whole, steps }
             }
             _ => {
                 let dialect = match syntax {
-                    Syntax::Extended => regex::Syntax::Egrep,
-                    _ => regex::Syntax::Grep,
+                    PatternSyntax::Extended => regex::RegexSyntax::Egrep,
+                    _ => regex::RegexSyntax::Grep,
                 };
-                let bound = if word { Bound::Word } else { Bound::None };
-                let options = Options::new(dialect).icase(ignore_case).lines(b'\n').bound(bound);
+                let bound = if word { MatchBound::Word } else { MatchBound::None };
+                let options =
+                    RegexOptions::new(dialect).icase(ignore_case).lines(b'\n').bound(bound);
                 let patterns = [pattern.as_bytes()];
                 let regex = match syntax {
-                    Syntax::Literal => Regex::literals(&patterns, &options),
+                    PatternSyntax::Literal => Regex::literals(&patterns, &options),
                     _ => Regex::new_any(&patterns, &options),
                 };
-                Engine::Posix(Box::new(regex.map_err(|e| bad(e.to_string()))?))
+                MatchEngine::Posix(Box::new(regex.map_err(|e| bad(e.to_string()))?))
             }
         };
-        Ok(Matcher { engine, gave_up: Cell::new(0) })
+        Ok(LineMatcher { engine, gave_up: Cell::new(0) })
     }
 
     /// Where a line without its end has its first match.
     pub fn find(&self, line: &[u8]) -> Option<(usize, usize)> {
         match &self.engine {
-            Engine::Posix(regex) => {
+            MatchEngine::Posix(regex) => {
                 let found = regex.find_at(line, 0);
                 if regex.gave_up() {
                     self.gave_up.set(self.gave_up.get() + 1);
                 }
                 found
             }
-            Engine::Perl { steps: true, .. } if line.len() > STEPPED => {
+            MatchEngine::Perl { steps: true, .. } if line.len() > STEPPED => {
                 self.gave_up.set(self.gave_up.get() + 1);
                 None
             }
-            Engine::Perl { regex, .. } => match regex.find_from_pos(line, 0) {
+            MatchEngine::Perl { regex, .. } => match regex.find_from_pos(line, 0) {
                 Ok(found) => found.map(|m| (m.start(), m.end())),
                 Err(_) => {
                     self.gave_up.set(self.gave_up.get() + 1);
@@ -132,8 +133,8 @@ impl Matcher {
     pub fn candidate(&self, text: &[u8], from: usize) -> Option<usize> {
         match &self.engine {
             // `$` is not before CR.
-            Engine::Posix(_) if memchr::memchr(b'\r', &text[from..]).is_some() => Some(from),
-            Engine::Posix(regex) => {
+            MatchEngine::Posix(_) if memchr::memchr(b'\r', &text[from..]).is_some() => Some(from),
+            MatchEngine::Posix(regex) => {
                 let text = text.strip_suffix(b"\n").unwrap_or(text);
                 let hit = if from <= text.len() { regex.earliest_end(text, from) } else { None };
                 if regex.gave_up() {
@@ -141,17 +142,17 @@ impl Matcher {
                 }
                 hit
             }
-            Engine::Perl { regex, whole: true, .. } => match regex.find_from_pos(text, from) {
+            MatchEngine::Perl { regex, whole: true, .. } => match regex.find_from_pos(text, from) {
                 Ok(found) => found.map(|m| m.start()),
                 Err(_) => Some(from),
             },
-            Engine::Perl { .. } => Some(from),
+            MatchEngine::Perl { .. } => Some(from),
         }
     }
 
     /// Whether one line can take some tens of milliseconds.
     pub fn is_slow(&self) -> bool {
-        matches!(self.engine, Engine::Perl { steps: true, .. })
+        matches!(self.engine, MatchEngine::Perl { steps: true, .. })
     }
 
     /// In how many lines the search was given up since the last call.
@@ -182,44 +183,49 @@ fn nesting(pattern: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn m(pattern: &str, syntax: Syntax) -> Matcher {
-        Matcher::new(pattern, syntax, false, false).unwrap()
+    fn m(pattern: &str, syntax: PatternSyntax) -> LineMatcher {
+        LineMatcher::new(pattern, syntax, false, false).unwrap()
     }
 
     #[test]
     fn dialects() {
-        assert_eq!(m(r"\bfo{2}\d+?", Syntax::Perl).find(b"x foo12"), Some((2, 6)));
-        assert_eq!(m(r"(?<=a)b", Syntax::Perl).find(b"ab"), Some((1, 2)));
-        assert_eq!(m("fo{2}|bar", Syntax::Extended).find(b"xbar"), Some((1, 4)));
-        assert_eq!(m("a.c(", Syntax::Literal).find(b"xa.c("), Some((1, 5)));
-        assert_eq!(m("a.c(", Syntax::Literal).find(b"xabc("), None);
-        let word = Matcher::new("foo", Syntax::Perl, true, true).unwrap();
+        assert_eq!(m(r"\bfo{2}\d+?", PatternSyntax::Perl).find(b"x foo12"), Some((2, 6)));
+        assert_eq!(m(r"(?<=a)b", PatternSyntax::Perl).find(b"ab"), Some((1, 2)));
+        assert_eq!(m("fo{2}|bar", PatternSyntax::Extended).find(b"xbar"), Some((1, 4)));
+        assert_eq!(m("a.c(", PatternSyntax::Literal).find(b"xa.c("), Some((1, 5)));
+        assert_eq!(m("a.c(", PatternSyntax::Literal).find(b"xabc("), None);
+        let word = LineMatcher::new("foo", PatternSyntax::Perl, true, true).unwrap();
         assert_eq!(word.find(b"xfoo FOO"), Some((5, 8)));
     }
 
     #[test]
     fn hostile_patterns_are_refused() {
         for pattern in ["(", "[", "a\nb", r"\", "(?:(?:a{1000}){1000}){1000}"] {
-            assert!(Matcher::new(pattern, Syntax::Perl, false, false).is_err(), "{pattern}");
+            assert!(
+                LineMatcher::new(pattern, PatternSyntax::Perl, false, false).is_err(),
+                "{pattern}"
+            );
         }
-        for syntax in [Syntax::Perl, Syntax::Extended] {
+        for syntax in [PatternSyntax::Perl, PatternSyntax::Extended] {
             let deep = "(".repeat(4000) + &")".repeat(4000);
-            assert!(Matcher::new(&deep, syntax, false, false).is_err());
+            assert!(LineMatcher::new(&deep, syntax, false, false).is_err());
         }
-        assert!(Matcher::new(&"a".repeat(10_000), Syntax::Literal, false, false).is_err());
+        assert!(
+            LineMatcher::new(&"a".repeat(10_000), PatternSyntax::Literal, false, false).is_err()
+        );
     }
 
     #[test]
     fn catastrophic_patterns_are_given_up() {
-        let m = m(r"^(a|aa)+(?!a)\1[bc]$", Syntax::Perl);
+        let m = m(r"^(a|aa)+(?!a)\1[bc]$", PatternSyntax::Perl);
         assert_eq!(m.find(&[b'a'; 60]), None);
         assert_eq!(m.gave_up(), 1);
         // Each step of this one may look at the whole line.
-        let m = self::m(r"(a*)*\1c", Syntax::Perl);
+        let m = self::m(r"(a*)*\1c", PatternSyntax::Perl);
         assert_eq!((m.find(&vec![b'a'; 5 << 20]), m.gave_up()), (None, 1));
         // One without steps back is found in any line.
         let long = ["a".repeat(5 << 20), "bc".into()].concat();
         let end = Some((5 << 20, (5 << 20) + 2));
-        assert_eq!(self::m("b[cd]", Syntax::Perl).find(long.as_bytes()), end);
+        assert_eq!(self::m("b[cd]", PatternSyntax::Perl).find(long.as_bytes()), end);
     }
 }

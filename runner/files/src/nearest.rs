@@ -1,7 +1,7 @@
 //! What stands in a text that is most like what was looked for.
 
 use crate::error::Nearest;
-use crate::text::{Lines, bare, numbered};
+use crate::text::{LineIndex, bare, numbered};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -34,7 +34,7 @@ fn pairs(line: &[u8]) -> HashSet<(u8, u8)> {
 }
 
 /// The lines that are most like `wanted`; `None` if none is.
-pub fn nearest(text: &Lines<'_>, wanted: &[u8]) -> Option<Nearest> {
+pub fn nearest(text: &LineIndex<'_>, wanted: &[u8]) -> Option<Nearest> {
     let all: Vec<&[u8]> = wanted.split(|b| *b == b'\n').collect();
     let blank = |l: &&[u8]| l.trim_ascii().is_empty();
     let skip = all.iter().take_while(|l| blank(l)).count();
@@ -77,7 +77,7 @@ pub fn nearest(text: &Lines<'_>, wanted: &[u8]) -> Option<Nearest> {
 }
 
 /// Where the text would begin, by the line that is most like its longest one.
-fn similar_line(text: &Lines<'_>, wanted: &[&[u8]], count: usize) -> Option<usize> {
+fn similar_line(text: &LineIndex<'_>, wanted: &[&[u8]], count: usize) -> Option<usize> {
     let (at, longest) = wanted.iter().enumerate().max_by_key(|(_, l)| l.trim_ascii().len())?;
     let target = pairs(longest);
     if target.is_empty() {
@@ -113,7 +113,7 @@ mod tests {
         b"fn main() {\n    let x = 1;\n    println!(\"{x}\");\n}\n\nfn other() {}\n";
 
     fn found(wanted: &str) -> Option<(u64, u64, bool)> {
-        nearest(&Lines::new(TEXT), wanted.as_bytes()).map(|n| (n.first, n.last, n.space_only))
+        nearest(&LineIndex::new(TEXT), wanted.as_bytes()).map(|n| (n.first, n.last, n.space_only))
     }
 
     #[test]

@@ -3,13 +3,13 @@
 //! Everything is worked out in memory first; then files are replaced one after another, and put back if one of them
 //! cannot be. Lines of context keep what they are in the file: only added lines come from the patch.
 
-use crate::answer::{Answer, Patched, PatchedFile};
+use crate::answer::{Answer, PatchAnswer, PatchedFile};
 use crate::error::FilesError;
 use crate::nearest::nearest;
-use crate::place::Ctx;
+use crate::place::FileCtx;
 use crate::request::PatchOf;
-use crate::text::{Lines, bare, is_crlf};
-use crate::unified::{FilePatch, Hunk, Mark, parse};
+use crate::text::{LineIndex, bare, is_crlf};
+use crate::unified::{HunkMark, UnifiedFilePatch, UnifiedHunk, parse};
 use std::collections::BTreeMap;
 use wasibox_vfs::{Errno, FileKind, Stat};
 
@@ -17,27 +17,27 @@ use wasibox_vfs::{Errno, FileKind, Stat};
 const FUZZ: u32 = 3;
 
 /// A file before and after.
-struct State {
+struct PatchedFileState {
     before: Option<(Vec<u8>, Stat)>,
     after: Option<Vec<u8>>,
     mode: Option<u16>,
 }
 
 /// What has become of the files so far, by path.
-struct Plan<'a> {
-    ctx: &'a Ctx<'a>,
-    files: BTreeMap<String, State>,
+struct PatchRun<'a> {
+    ctx: &'a FileCtx<'a>,
+    files: BTreeMap<String, PatchedFileState>,
     bytes: u64,
     fuzz: usize,
     strip: Option<u32>,
 }
 
 /// Applies a patch.
-pub fn apply_patch(ctx: &Ctx<'_>, p: &PatchOf) -> Result<Answer, FilesError> {
+pub fn apply_patch(ctx: &FileCtx<'_>, p: &PatchOf) -> Result<Answer, FilesError> {
     let patches = parse(&p.patch)?;
     let fuzz = p.fuzz.unwrap_or(2).min(FUZZ) as usize;
     let strip = p.strip.or_else(|| patches.iter().all(is_git).then_some(1));
-    let mut plan = Plan { ctx, files: BTreeMap::new(), bytes: 0, fuzz, strip };
+    let mut plan = PatchRun { ctx, files: BTreeMap::new(), bytes: 0, fuzz, strip };
     let mut files = Vec::new();
     for patch in &patches {
         files.push(plan.file(patch)?);
@@ -45,17 +45,17 @@ pub fn apply_patch(ctx: &Ctx<'_>, p: &PatchOf) -> Result<Answer, FilesError> {
     if !p.dry_run {
         plan.commit()?;
     }
-    Ok(Answer::Patched(Patched { files, dry_run: p.dry_run }))
+    Ok(Answer::Patched(PatchAnswer { files, dry_run: p.dry_run }))
 }
 
 /// Whether the names have git's prefixes.
-fn is_git(p: &FilePatch) -> bool {
+fn is_git(p: &UnifiedFilePatch) -> bool {
     let has =
         |name: &Option<String>, prefix: &str| name.as_ref().is_none_or(|n| n.starts_with(prefix));
     (p.old.is_some() || p.new.is_some()) && has(&p.old, "a/") && has(&p.new, "b/")
 }
 
-impl Plan<'_> {
+impl PatchRun<'_> {
     fn wrong(&self, path: &str, why: impl Into<String>) -> FilesError {
         FilesError::Patch { path: path.to_owned(), why: why.into() }
     }
@@ -105,7 +105,7 @@ impl Plan<'_> {
             return Err(FilesError::TooLarge { path: key, size: self.bytes, limit });
         }
         let after = before.as_ref().map(|(b, _)| b.clone());
-        self.files.insert(key.clone(), State { before, after, mode: None });
+        self.files.insert(key.clone(), PatchedFileState { before, after, mode: None });
         Ok(key)
     }
 
@@ -120,7 +120,7 @@ impl Plan<'_> {
     }
 
     /// Works out what a file will be.
-    fn file(&mut self, p: &FilePatch) -> Result<PatchedFile, FilesError> {
+    fn file(&mut self, p: &UnifiedFilePatch) -> Result<PatchedFile, FilesError> {
         self.ctx.tick("the patch")?;
         let renamed = p.from.is_some() && p.to.is_some();
         let (from, to) = match (&p.from, &p.to, &p.old, &p.new) {
@@ -212,10 +212,10 @@ impl Plan<'_> {
         &self,
         path: &str,
         old: &[u8],
-        hunks: &[Hunk],
+        hunks: &[UnifiedHunk],
         told: &mut PatchedFile,
     ) -> Result<Vec<u8>, FilesError> {
-        let lines = Lines::new(old);
+        let lines = LineIndex::new(old);
         let end: &[u8] = if is_crlf(old) { b"\r\n" } else { b"\n" };
         let mut out = Vec::with_capacity(old.len());
         // Lines taken over so far, and how far the last hunk was from where it should be.
@@ -233,7 +233,7 @@ impl Plan<'_> {
             let expected =
                 hunk.start.map(|s| (s.saturating_sub(1) as isize).saturating_add(offset));
             let found = self.place(path, &lines, hunk, at, expected)?;
-            let Some(Fit { at: start, cut, fuzz }) = found else {
+            let Some(HunkFit { at: start, cut, fuzz }) = found else {
                 let wanted = hunk.old().join(&b'\n');
                 return Err(FilesError::Hunk {
                     path: path.to_owned(),
@@ -251,15 +251,15 @@ impl Plan<'_> {
             out.extend_from_slice(&old[lines.start(at)..lines.start(start)]);
             at = start;
             let body = &hunk.lines[cut.0..hunk.lines.len() - cut.1];
-            let last = body.iter().rposition(|(m, _)| *m != Mark::Remove);
+            let last = body.iter().rposition(|(m, _)| *m != HunkMark::Remove);
             for (n, (mark, text)) in body.iter().enumerate() {
                 match mark {
-                    Mark::Keep => {
+                    HunkMark::Keep => {
                         push(&mut out, lines.get(at), false);
                         at += 1;
                     }
-                    Mark::Remove => at += 1,
-                    Mark::Add => {
+                    HunkMark::Remove => at += 1,
+                    HunkMark::Add => {
                         push(&mut out, text, !(hunk.unended && cut.1 == 0 && last == Some(n)))
                     }
                 }
@@ -276,11 +276,11 @@ impl Plan<'_> {
     fn place(
         &self,
         path: &str,
-        lines: &Lines<'_>,
-        hunk: &Hunk,
+        lines: &LineIndex<'_>,
+        hunk: &UnifiedHunk,
         least: usize,
         expected: Option<isize>,
-    ) -> Result<Option<Fit>, FilesError> {
+    ) -> Result<Option<HunkFit>, FilesError> {
         let old = hunk.old();
         let (before, after) = hunk.context();
         let context = before.max(after);
@@ -309,7 +309,7 @@ impl Plan<'_> {
                         }
                     }
                     match places.first() {
-                        Some(at) => return Ok(Some(Fit { at: *at, cut, fuzz })),
+                        Some(at) => return Ok(Some(HunkFit { at: *at, cut, fuzz })),
                         None => continue,
                     }
                 }
@@ -322,7 +322,7 @@ impl Plan<'_> {
                 let down = guess.checked_sub(d).filter(|at| d > 0 && *at >= least && *at <= last);
                 if let Some(at) = up.filter(|at| fits(*at)).or_else(|| down.filter(|at| fits(*at)))
                 {
-                    return Ok(Some(Fit { at, cut, fuzz }));
+                    return Ok(Some(HunkFit { at, cut, fuzz }));
                 }
             }
         }
@@ -331,7 +331,7 @@ impl Plan<'_> {
 
     /// Writes all, or puts back what was written.
     fn commit(&self) -> Result<(), FilesError> {
-        let mut done: Vec<(&String, &State)> = Vec::new();
+        let mut done: Vec<(&String, &PatchedFileState)> = Vec::new();
         for (path, state) in &self.files {
             let result = self.write(path, state);
             if let Err(e) = result {
@@ -345,7 +345,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    fn write(&self, path: &str, state: &State) -> Result<(), FilesError> {
+    fn write(&self, path: &str, state: &PatchedFileState) -> Result<(), FilesError> {
         let Some(after) = &state.after else {
             let remove = || self.ctx.vfs.remove(self.ctx.base(), path.as_bytes(), false);
             return match state.before {
@@ -365,7 +365,7 @@ impl Plan<'_> {
         self.ctx.replace(&place, after, state.mode)
     }
 
-    fn put_back(&self, path: &str, state: &State) {
+    fn put_back(&self, path: &str, state: &PatchedFileState) {
         // As well as it can be done: the first error is what is told.
         let _ = match &state.before {
             Some((bytes, stat)) => self
@@ -382,7 +382,7 @@ impl Plan<'_> {
 }
 
 /// Where a hunk fits, without so many lines of context at both ends.
-struct Fit {
+struct HunkFit {
     at: usize,
     cut: (usize, usize),
     fuzz: usize,

@@ -1,7 +1,7 @@
 //! Patterns of paths: `*`, `?`, `[...]`, `{a,b}`, and `**` for any number of directories.
 
 use crate::error::FilesError;
-use box_text::glob::{Options, Pattern};
+use box_text::glob::{GlobOptions, GlobPattern};
 
 /// Alternatives that braces may make of a pattern, and its parts.
 const ALTERNATIVES: usize = 256;
@@ -9,26 +9,26 @@ const PARTS: usize = 64;
 
 /// A part of a path.
 #[derive(Clone, Debug)]
-enum Part {
+enum PathPart {
     /// `**`
     Any,
     One {
-        pattern: Pattern,
+        pattern: GlobPattern,
         dot: bool,
     },
 }
 
 /// A compiled pattern.
 #[derive(Clone, Debug)]
-pub struct Paths {
-    alternatives: Vec<Vec<Part>>,
+pub struct PathPattern {
+    alternatives: Vec<Vec<PathPart>>,
     /// It is for names, wherever they are.
     names: bool,
 }
 
-impl Paths {
+impl PathPattern {
     /// A pattern of paths.
-    pub fn new(text: &str) -> Result<Paths, FilesError> {
+    pub fn new(text: &str) -> Result<PathPattern, FilesError> {
         let bad = |why: &str| FilesError::Pattern { pattern: text.to_owned(), why: why.to_owned() };
         if text.is_empty() {
             return Err(bad("it is empty"));
@@ -41,10 +41,10 @@ impl Paths {
                     return Err(bad("'..' is not understood; give the folder as path"));
                 }
                 match part {
-                    "**" if matches!(parts.last(), Some(Part::Any)) => {}
-                    "**" => parts.push(Part::Any),
-                    _ => parts.push(Part::One {
-                        pattern: Pattern::new(part.as_bytes(), Options::default()),
+                    "**" if matches!(parts.last(), Some(PathPart::Any)) => {}
+                    "**" => parts.push(PathPart::Any),
+                    _ => parts.push(PathPart::One {
+                        pattern: GlobPattern::new(part.as_bytes(), GlobOptions::default()),
                         dot: part.starts_with('.') || part.starts_with("[.]"),
                     }),
                 }
@@ -54,12 +54,12 @@ impl Paths {
             }
             alternatives.push(parts);
         }
-        Ok(Paths { alternatives, names: false })
+        Ok(PathPattern { alternatives, names: false })
     }
 
     /// A rule as grep's `--include`: for names, or for paths if it has a slash.
-    pub fn rule(text: &str) -> Result<Paths, FilesError> {
-        Ok(Paths { names: !text.contains('/'), ..Paths::new(text)? })
+    pub fn rule(text: &str) -> Result<PathPattern, FilesError> {
+        Ok(PathPattern { names: !text.contains('/'), ..PathPattern::new(text)? })
     }
 
     /// Whether a path (from where the search begins) fits. Without `hidden`, what begins with a dot is met
@@ -96,22 +96,22 @@ impl Paths {
 }
 
 /// `**` may stand for no directory.
-fn open(parts: &[Part], states: &mut [bool]) {
+fn open(parts: &[PathPart], states: &mut [bool]) {
     for i in 0..parts.len() {
-        if states[i] && matches!(parts[i], Part::Any) {
+        if states[i] && matches!(parts[i], PathPart::Any) {
             states[i + 1] = true;
         }
     }
 }
 
 /// Where in the pattern one can be after a further part of the path.
-fn step(parts: &[Part], states: &[bool], name: &[u8], hidden: bool) -> Vec<bool> {
+fn step(parts: &[PathPart], states: &[bool], name: &[u8], hidden: bool) -> Vec<bool> {
     let mut next = vec![false; states.len()];
     let shown = hidden || !name.starts_with(b".");
     for (i, part) in parts.iter().enumerate().filter(|(i, _)| states[*i]) {
         match part {
-            Part::Any => next[i] |= shown,
-            Part::One { pattern, dot } => {
+            PathPart::Any => next[i] |= shown,
+            PathPart::One { pattern, dot } => {
                 next[i + 1] |= (shown || *dot) && pattern.is_match(name);
             }
         }
@@ -175,8 +175,9 @@ mod tests {
 
     #[test]
     fn paths_fit() {
-        let fits =
-            |pattern: &str, path: &str| Paths::new(pattern).unwrap().fits(path.as_bytes(), false);
+        let fits = |pattern: &str, path: &str| {
+            PathPattern::new(pattern).unwrap().fits(path.as_bytes(), false)
+        };
         for (pattern, path, want) in [
             ("*.rs", "a.rs", true),
             ("*.rs", "src/a.rs", false),
@@ -199,22 +200,22 @@ mod tests {
         ] {
             assert_eq!(fits(pattern, path), want, "{pattern} {path}");
         }
-        assert!(Paths::new("**/*").unwrap().fits(b".git/config", true));
-        assert!(Paths::rule("*.c").unwrap().fits(b"a/b.c", false));
-        assert!(!Paths::rule("x/*.c").unwrap().fits(b"a/b.c", false));
+        assert!(PathPattern::new("**/*").unwrap().fits(b".git/config", true));
+        assert!(PathPattern::rule("*.c").unwrap().fits(b"a/b.c", false));
+        assert!(!PathPattern::rule("x/*.c").unwrap().fits(b"a/b.c", false));
     }
 
     #[test]
     fn braces_and_stars_are_bounded() {
-        assert!(Paths::new(&"{a,b}".repeat(12)).is_err());
-        assert!(Paths::new(&"a/".repeat(100)).is_err());
-        let many = Paths::new(&"**/a/".repeat(30)).unwrap();
+        assert!(PathPattern::new(&"{a,b}".repeat(12)).is_err());
+        assert!(PathPattern::new(&"a/".repeat(100)).is_err());
+        let many = PathPattern::new(&"**/a/".repeat(30)).unwrap();
         assert!(!many.fits("a/".repeat(2000).as_bytes(), false));
     }
 
     #[test]
     fn directories_that_cannot_hold_anything_are_left_out() {
-        let p = Paths::new("src/*.rs").unwrap();
+        let p = PathPattern::new("src/*.rs").unwrap();
         assert!(p.may_fit_below(b"src", false) && !p.may_fit_below(b"docs", false));
         assert!(!p.may_fit_below(b"src/deep", false));
     }

@@ -1,12 +1,12 @@
 //! Paths, opening, and replacing a file at once.
 
-use crate::Limits;
+use crate::FileLimits;
 use crate::error::FilesError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use wasibox_vfs::tree::ROOT;
-use wasibox_vfs::walk::{Last, MAX_NAME};
-use wasibox_vfs::{Errno, File, FileKind, Loc, OpenFlags, Opened, Stat, Vfs};
+use wasibox_vfs::walk::{LastComponent, MAX_NAME};
+use wasibox_vfs::{Errno, FileKind, Loc, OpenFlags, OpenResult, Stat, Vfs, VfsFile};
 
 /// Bytes that are read at once.
 pub const PIECE: usize = 128 << 10;
@@ -14,16 +14,16 @@ pub const PIECE: usize = 128 << 10;
 const LOOKED_AT: usize = 5000;
 
 /// What a request is carried out with.
-pub struct Ctx<'a> {
+pub struct FileCtx<'a> {
     pub vfs: &'a Vfs,
-    pub limits: &'a Limits,
+    pub limits: &'a FileLimits,
     base: Loc,
     cwd: String,
     until: Instant,
 }
 
 /// Where a file is, or would be: in a directory, by name, with all symbolic links followed.
-pub struct Place {
+pub struct FilePlace {
     pub dir: Loc,
     pub name: Vec<u8>,
     /// What is there.
@@ -51,7 +51,7 @@ pub fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-impl<'a> Ctx<'a> {
+impl<'a> FileCtx<'a> {
     /// Operations that begin at the directory `cwd` and end by `until`.
     ///
     /// # Errors
@@ -59,13 +59,13 @@ impl<'a> Ctx<'a> {
     pub fn new(
         vfs: &'a Vfs,
         cwd: &str,
-        limits: &'a Limits,
+        limits: &'a FileLimits,
         until: Instant,
-    ) -> Result<Ctx<'a>, FilesError> {
+    ) -> Result<FileCtx<'a>, FilesError> {
         let root = Loc::Tree(ROOT);
         let (base, path) =
             vfs.chdir(&root, cwd.as_bytes()).map_err(|e| FilesError::system("work in", cwd, e))?;
-        Ok(Ctx { vfs, limits, base, cwd: shown(&path), until })
+        Ok(FileCtx { vfs, limits, base, cwd: shown(&path), until })
     }
 
     /// An error if the time is up.
@@ -107,7 +107,7 @@ impl<'a> Ctx<'a> {
         let root = Loc::Tree(ROOT);
         let (mut dir, mut at) = (root, String::new());
         for part in path.split('/').filter(|p| !p.is_empty()) {
-            let found = self.vfs.walk(&dir, part.as_bytes(), Last::Follow);
+            let found = self.vfs.walk(&dir, part.as_bytes(), LastComponent::Follow);
             if let Ok(Some(next)) = found.map(|w| w.found) {
                 dir = next;
                 at = format!("{at}/{part}");
@@ -140,7 +140,7 @@ impl<'a> Ctx<'a> {
     /// What a path leads to.
     pub fn loc(&self, path: &str) -> Result<Loc, FilesError> {
         self.vfs
-            .walk(&self.base, path.as_bytes(), Last::Follow)
+            .walk(&self.base, path.as_bytes(), LastComponent::Follow)
             .and_then(|w| w.existing())
             .map_err(|e| self.fail("look at", path, e))
     }
@@ -148,7 +148,7 @@ impl<'a> Ctx<'a> {
     /// A directory's entries, sorted, without the dots.
     pub fn names(&self, dir: &Loc) -> Result<Vec<(Vec<u8>, FileKind)>, Errno> {
         let how = OpenFlags { directory: true, ..READ };
-        let Opened::File(file) = self.vfs.open(dir, b".", how, 0)? else {
+        let OpenResult::File(file) = self.vfs.open(dir, b".", how, 0)? else {
             return Err(Errno::NOTDIR);
         };
         let entries = self.vfs.list(file.loc().ok_or(Errno::NOTDIR)?)?;
@@ -162,7 +162,7 @@ impl<'a> Ctx<'a> {
     }
 
     /// Opens a regular file to read.
-    pub fn open(&self, path: &str) -> Result<(File, Stat), FilesError> {
+    pub fn open(&self, path: &str) -> Result<(VfsFile, Stat), FilesError> {
         let stat = self.stat(path, true)?;
         if stat.kind != FileKind::File {
             return Err(FilesError::NotAFile {
@@ -174,11 +174,11 @@ impl<'a> Ctx<'a> {
     }
 
     /// Opens what must be a regular file in a directory.
-    pub fn open_at(&self, dir: &Loc, name: &[u8]) -> Result<(File, Stat), Errno> {
-        let Opened::File(file) = self.vfs.open(dir, name, READ, 0)? else {
+    pub fn open_at(&self, dir: &Loc, name: &[u8]) -> Result<(VfsFile, Stat), Errno> {
+        let OpenResult::File(file) = self.vfs.open(dir, name, READ, 0)? else {
             return Err(Errno::NXIO);
         };
-        if !matches!(file, File::Tree(_) | File::Host { .. }) {
+        if !matches!(file, VfsFile::Tree(_) | VfsFile::Host { .. }) {
             return Err(Errno::NXIO);
         }
         let stat = file.stat()?;
@@ -209,17 +209,17 @@ impl<'a> Ctx<'a> {
     }
 
     /// Where a file is or would be, with the folders above made if `make`.
-    pub fn place(&self, path: &str, make: bool) -> Result<Place, FilesError> {
+    pub fn place(&self, path: &str, make: bool) -> Result<FilePlace, FilesError> {
         let fail = |e| self.fail("write", path, e);
         if path.is_empty() {
             return Err(FilesError::Invalid("the path is empty".to_owned()));
         }
-        let walk = match self.vfs.walk(&self.base, path.as_bytes(), Last::Follow) {
+        let walk = match self.vfs.walk(&self.base, path.as_bytes(), LastComponent::Follow) {
             Err(Errno::NOENT) if make => {
                 if let Some((above, _)) = path.trim_end_matches('/').rsplit_once('/') {
                     self.make_dirs(above)?;
                 }
-                self.vfs.walk(&self.base, path.as_bytes(), Last::Follow)
+                self.vfs.walk(&self.base, path.as_bytes(), LastComponent::Follow)
             }
             found => found,
         };
@@ -237,7 +237,7 @@ impl<'a> Ctx<'a> {
             return Err(fail(Errno::ISDIR));
         }
         let (dir, name) = walk.parent.ok_or_else(|| fail(Errno::ISDIR))?;
-        Ok(Place { dir, name, stat, shown })
+        Ok(FilePlace { dir, name, stat, shown })
     }
 
     /// Makes a directory and those above it; whether it was not there.
@@ -247,7 +247,7 @@ impl<'a> Ctx<'a> {
         let mut at = if path.starts_with('/') { Loc::Tree(ROOT) } else { self.base.clone() };
         for part in path.split('/').filter(|p| !p.is_empty()) {
             let part = part.as_bytes();
-            let look = || self.vfs.walk(&at, part, Last::Follow);
+            let look = || self.vfs.walk(&at, part, LastComponent::Follow);
             let found = match look().map_err(fail)?.found {
                 Some(found) => found,
                 None => {
@@ -269,7 +269,7 @@ impl<'a> Ctx<'a> {
     /// there, or to change it.
     pub fn replace(
         &self,
-        place: &Place,
+        place: &FilePlace,
         bytes: &[u8],
         mode: Option<u16>,
     ) -> Result<(), FilesError> {
@@ -284,7 +284,8 @@ impl<'a> Ctx<'a> {
             return self.replace_by_name(place, bytes, mode.unwrap_or(0o644)).map_err(fail);
         };
         // Whoever may not write to the file may not replace it.
-        let Opened::File(open) = self.vfs.open(&place.dir, &place.name, WRITE, 0).map_err(fail)?
+        let OpenResult::File(open) =
+            self.vfs.open(&place.dir, &place.name, WRITE, 0).map_err(fail)?
         else {
             return Err(fail(Errno::NXIO));
         };
@@ -303,7 +304,7 @@ impl<'a> Ctx<'a> {
         Ok(())
     }
 
-    fn replace_by_name(&self, place: &Place, bytes: &[u8], mode: u16) -> Result<(), Errno> {
+    fn replace_by_name(&self, place: &FilePlace, bytes: &[u8], mode: u16) -> Result<(), Errno> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let how = OpenFlags { create: true, excl: true, ..WRITE };
         let mut tries = 0;
@@ -313,7 +314,7 @@ impl<'a> Ctx<'a> {
             name.extend_from_slice(&place.name[..place.name.len().min(MAX_NAME - 24)]);
             name.extend_from_slice(format!(".{number:016x}.new").as_bytes());
             match self.vfs.open(&place.dir, &name, how, mode) {
-                Ok(Opened::File(file)) => break (name, file),
+                Ok(OpenResult::File(file)) => break (name, file),
                 Err(Errno::EXIST) if tries < 100 => tries += 1,
                 Ok(_) => return Err(Errno::NXIO),
                 Err(e) => return Err(e),
@@ -337,7 +338,7 @@ impl<'a> Ctx<'a> {
     }
 
     /// Writes over a file's bytes, and puts them back if there is no room for the new ones.
-    fn write_in_place(&self, file: &File, bytes: &[u8]) -> Result<(), Errno> {
+    fn write_in_place(&self, file: &VfsFile, bytes: &[u8]) -> Result<(), Errno> {
         let len = file.stat()?.size;
         if len > self.limits.edited {
             return Err(Errno::FBIG);
@@ -359,10 +360,10 @@ impl<'a> Ctx<'a> {
     }
 
     /// Opens a file to write to it in parts.
-    pub fn open_to_write(&self, place: &Place, mode: u16) -> Result<File, FilesError> {
+    pub fn open_to_write(&self, place: &FilePlace, mode: u16) -> Result<VfsFile, FilesError> {
         let how = OpenFlags { create: true, ..WRITE };
         match self.vfs.open(&place.dir, &place.name, how, mode) {
-            Ok(Opened::File(file @ (File::Tree(_) | File::Host { .. }))) => Ok(file),
+            Ok(OpenResult::File(file @ (VfsFile::Tree(_) | VfsFile::Host { .. }))) => Ok(file),
             Ok(_) => Err(FilesError::system("write", &place.shown, Errno::NXIO)),
             Err(e) => Err(FilesError::system("write", &place.shown, e)),
         }
@@ -370,7 +371,7 @@ impl<'a> Ctx<'a> {
 }
 
 /// Writes all bytes at an offset.
-pub fn write_all(file: &File, mut bytes: &[u8], mut at: u64) -> Result<(), Errno> {
+pub fn write_all(file: &VfsFile, mut bytes: &[u8], mut at: u64) -> Result<(), Errno> {
     while !bytes.is_empty() {
         let part = &bytes[..bytes.len().min(1 << 20)];
         let (n, next) = file.write(at, false, part)?;

@@ -2,14 +2,14 @@
 //!
 //! A file is read in pieces, and a line is kept up to a width: memory does not depend on the file.
 
-use crate::answer::{Answer, Content, Cut, Data};
+use crate::answer::{Answer, Cut, FileBytes, FileText};
 use crate::error::FilesError;
 use crate::list;
 use crate::mime;
-use crate::place::{Ctx, PIECE};
-use crate::request::{Encoding, ReadOf};
-use crate::text::{self, Decoder, HEAD};
-use wasibox_vfs::{File, FileKind};
+use crate::place::{FileCtx, PIECE};
+use crate::request::{ReadOf, TextEncoding};
+use crate::text::{self, HEAD, TextDecoder};
+use wasibox_vfs::{FileKind, VfsFile};
 
 /// Lines and bytes of text that are given by default, and the most that is.
 const LINES: u64 = 2000;
@@ -23,7 +23,7 @@ const IMAGE: u64 = 5 << 20;
 const PART: u64 = 1 << 20;
 
 /// Reads a file, or lists a directory.
-pub fn read(ctx: &Ctx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
+pub fn read(ctx: &FileCtx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
     let path = ctx.absolute(&r.path);
     if ctx.stat(&r.path, true)?.kind == FileKind::Dir {
         let skip = r.offset.and_then(|n| u64::try_from(n.saturating_sub(1)).ok()).unwrap_or(0);
@@ -32,7 +32,7 @@ pub fn read(ctx: &Ctx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
         return Ok(Answer::Read {
             path,
             size: 0,
-            content: Content::Directory { entries, next_offset },
+            content: FileText::Directory { entries, next_offset },
         });
     }
     let (file, stat) = ctx.open(&r.path)?;
@@ -52,19 +52,19 @@ pub fn read(ctx: &Ctx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
                 )));
             }
             let mime = mime::mime(&path, &head, encoding.is_some());
-            Content::Data { mime, data: Data(bytes(ctx, &file, &r.path, 0, size)?) }
+            FileText::Data { mime, data: FileBytes(bytes(ctx, &file, &r.path, 0, size)?) }
         }
         (Some(mime), _) if size <= IMAGE.min(ctx.limits.answer) => {
-            let data = Data(bytes(ctx, &file, &r.path, 0, size)?);
-            Content::Data { mime: mime.to_owned(), data }
+            let data = FileBytes(bytes(ctx, &file, &r.path, 0, size)?);
+            FileText::Data { mime: mime.to_owned(), data }
         }
-        (Some(mime), _) => Content::Binary {
+        (Some(mime), _) => FileText::Binary {
             mime: mime.to_owned(),
             note: format!(
                 "an image of {size} bytes, too large to be shown; make it smaller with a command, or use download"
             ),
         },
-        (None, None) => Content::Binary {
+        (None, None) => FileText::Binary {
             mime: mime::mime(&path, &head, false),
             note: format!(
                 "{size} bytes that are no text; read with as_data or download gives them in base64, \
@@ -78,8 +78,8 @@ pub fn read(ctx: &Ctx<'_>, r: &ReadOf) -> Result<Answer, FilesError> {
 
 /// Reads `len` bytes, or as many as there are.
 fn bytes(
-    ctx: &Ctx<'_>,
-    file: &File,
+    ctx: &FileCtx<'_>,
+    file: &VfsFile,
     path: &str,
     from: u64,
     len: u64,
@@ -100,7 +100,7 @@ fn bytes(
 
 /// A part of a file's bytes.
 pub fn download(
-    ctx: &Ctx<'_>,
+    ctx: &FileCtx<'_>,
     path: &str,
     offset: u64,
     limit: Option<u64>,
@@ -120,11 +120,11 @@ pub fn download(
     let shown = ctx.absolute(path);
     let mime = mime::mime(&shown, &head, text::guess(&head).is_some());
     let next_offset = (end < stat.size && !data.is_empty()).then_some(end);
-    Ok(Answer::Data { path: shown, size: stat.size, mime, data: Data(data), next_offset })
+    Ok(Answer::Data { path: shown, size: stat.size, mime, data: FileBytes(data), next_offset })
 }
 
 /// A line as it comes: its first bytes, and what is known of it.
-struct Line<'a> {
+struct ReadLine<'a> {
     number: u64,
     bytes: &'a [u8],
     len: u64,
@@ -136,15 +136,15 @@ struct Line<'a> {
 
 /// Goes through a file's lines. `each` says whether to go on. Lines of UTF-16 are told as UTF-8.
 fn each_line(
-    ctx: &Ctx<'_>,
-    file: &File,
+    ctx: &FileCtx<'_>,
+    file: &VfsFile,
     path: &str,
-    encoding: Encoding,
+    encoding: TextEncoding,
     skip: usize,
-    each: &mut dyn FnMut(Line<'_>) -> bool,
+    each: &mut dyn FnMut(ReadLine<'_>) -> bool,
 ) -> Result<(), FilesError> {
-    let wide = matches!(encoding, Encoding::Utf16Le | Encoding::Utf16Be);
-    let mut decoder = Decoder::new(encoding);
+    let wide = matches!(encoding, TextEncoding::Utf16Le | TextEncoding::Utf16Be);
+    let mut decoder = TextDecoder::new(encoding);
     let (mut piece, mut decoded) = (vec![0; PIECE], String::new());
     let mut at = skip as u64;
     let (mut number, mut len, mut offset) = (1, 0u64, at);
@@ -173,7 +173,7 @@ fn each_line(
                 start.pop();
             }
             let shown = len - u64::from(crlf);
-            if !each(Line { number, bytes: &start, len: shown, offset, ended: true, crlf }) {
+            if !each(ReadLine { number, bytes: &start, len: shown, offset, ended: true, crlf }) {
                 return Ok(());
             }
             offset += len + 1;
@@ -186,19 +186,19 @@ fn each_line(
         }
     }
     if len > 0 {
-        each(Line { number, bytes: &start, len, offset, ended: false, crlf: false });
+        each(ReadLine { number, bytes: &start, len, offset, ended: false, crlf: false });
     }
     Ok(())
 }
 
 /// The lines that were asked for.
 fn lines(
-    ctx: &Ctx<'_>,
-    file: &File,
+    ctx: &FileCtx<'_>,
+    file: &VfsFile,
     r: &ReadOf,
-    encoding: Encoding,
+    encoding: TextEncoding,
     head: &[u8],
-) -> Result<Content, FilesError> {
+) -> Result<FileText, FilesError> {
     let skip = text::mark_len(head, encoding);
     let most = r.max_bytes.unwrap_or(BYTES).clamp(1, MOST_BYTES.min(ctx.limits.answer)) as usize;
     let limit = r.limit.unwrap_or(LINES).max(1);
@@ -214,7 +214,7 @@ fn lines(
             (count + 1u64).saturating_sub(n.unsigned_abs()).max(1)
         }
     };
-    let wide = matches!(encoding, Encoding::Utf16Le | Encoding::Utf16Be);
+    let wide = matches!(encoding, TextEncoding::Utf16Le | TextEncoding::Utf16Be);
     let (mut out, mut cut) = (String::new(), Vec::new());
     let (mut first, mut last, mut count, mut next) = (0, 0, 0, None);
     let (mut ends, mut crs, mut unended, mut invalid) = (0u64, 0u64, false, 0);
@@ -230,7 +230,7 @@ fn lines(
             next = Some(line.number);
             return true;
         }
-        let mut decoder = Decoder::new(if wide { Encoding::Utf8 } else { encoding });
+        let mut decoder = TextDecoder::new(if wide { TextEncoding::Utf8 } else { encoding });
         let mut shown = String::new();
         let whole = line.bytes.len() as u64 == line.len && line.bytes.len() <= WIDTH;
         let bytes = &line.bytes[..line.bytes.len().min(WIDTH)];
@@ -284,7 +284,7 @@ fn lines(
     if crs > 0 && crs < ends {
         notes.push(format!("{crs} of {ends} lines end with CR LF, the others with LF"));
     }
-    Ok(Content::Text {
+    Ok(FileText::Text {
         text: out,
         encoding,
         first,

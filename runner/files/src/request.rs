@@ -1,6 +1,6 @@
 //! What can be asked for. Fields that JSON leaves out have the defaults told here.
 
-use crate::answer::Data;
+use crate::answer::FileBytes;
 use serde::{Deserialize, Serialize};
 
 /// A request. In JSON `{"read": {"path": "a.txt"}}`.
@@ -80,7 +80,7 @@ fn yes() -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Encoding {
+pub enum TextEncoding {
     /// With or without a byte order mark, which is kept.
     #[serde(rename = "utf-8")]
     Utf8,
@@ -110,7 +110,7 @@ pub struct ReadOf {
     pub max_bytes: Option<u64>,
     /// Found out by default: UTF-8, or UTF-16 if the file begins with a byte order mark.
     #[serde(default)]
-    pub encoding: Option<Encoding>,
+    pub encoding: Option<TextEncoding>,
     /// Put each line's number before it.
     #[serde(default = "yes")]
     pub numbers: bool,
@@ -149,7 +149,7 @@ pub struct WriteOf {
     pub create_only: bool,
     /// UTF-8 by default.
     #[serde(default)]
-    pub encoding: Option<Encoding>,
+    pub encoding: Option<TextEncoding>,
     /// Permission bits; by default those that the file has, or 0644.
     #[serde(default)]
     pub mode: Option<u16>,
@@ -173,7 +173,7 @@ impl WriteOf {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Replacement {
+pub struct EditReplacement {
     /// Text as it stands in the file.
     pub old: String,
     pub new: String,
@@ -188,15 +188,15 @@ pub struct Replacement {
 #[serde(deny_unknown_fields)]
 pub struct EditOf {
     pub path: String,
-    pub edits: Vec<Replacement>,
+    pub edits: Vec<EditReplacement>,
     #[serde(default)]
-    pub encoding: Option<Encoding>,
+    pub encoding: Option<TextEncoding>,
 }
 
 impl EditOf {
     /// One replacement at one place.
     pub fn new(path: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> EditOf {
-        let one = Replacement { old: old.into(), new: new.into(), replace_all: false };
+        let one = EditReplacement { old: old.into(), new: new.into(), replace_all: false };
         EditOf { path: path.into(), edits: vec![one], encoding: None }
     }
 }
@@ -217,7 +217,7 @@ pub struct PatchLines {
     #[serde(default)]
     pub expect: Option<String>,
     #[serde(default)]
-    pub encoding: Option<Encoding>,
+    pub encoding: Option<TextEncoding>,
 }
 
 /// Applies a unified diff of any number of files; all or none.
@@ -290,7 +290,7 @@ pub struct GlobOf {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Syntax {
+pub enum PatternSyntax {
     /// Perl's, as in `grep -P`: `\d`, `\s`, `\b`, lazy operators, look-around.
     #[default]
     Perl,
@@ -304,7 +304,7 @@ pub enum Syntax {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Output {
+pub enum GrepOutput {
     #[default]
     Content,
     /// Files that have a match.
@@ -323,7 +323,7 @@ pub struct GrepOf {
     #[serde(default = "here")]
     pub path: String,
     #[serde(default)]
-    pub syntax: Syntax,
+    pub syntax: PatternSyntax,
     #[serde(default)]
     pub ignore_case: bool,
     /// Whole words.
@@ -343,7 +343,7 @@ pub struct GrepOf {
     #[serde(default)]
     pub after: u32,
     #[serde(default)]
-    pub output: Output,
+    pub output: GrepOutput,
     /// Matches (files, for the other outputs) to leave out first.
     #[serde(default)]
     pub offset: u64,
@@ -361,7 +361,7 @@ impl GrepOf {
         GrepOf {
             pattern: pattern.into(),
             path: here(),
-            syntax: Syntax::Perl,
+            syntax: PatternSyntax::Perl,
             ignore_case: false,
             word: false,
             include: Vec::new(),
@@ -369,7 +369,7 @@ impl GrepOf {
             hidden: false,
             before: 0,
             after: 0,
-            output: Output::Content,
+            output: GrepOutput::Content,
             offset: 0,
             limit: None,
             max_bytes: None,
@@ -387,7 +387,7 @@ pub struct SearchOf {
     #[serde(default = "here")]
     pub path: String,
     #[serde(default = "literal")]
-    pub syntax: Syntax,
+    pub syntax: PatternSyntax,
     #[serde(default)]
     pub ignore_case: bool,
     #[serde(default)]
@@ -401,8 +401,8 @@ pub struct SearchOf {
     pub limit: Option<u64>,
 }
 
-fn literal() -> Syntax {
-    Syntax::Literal
+fn literal() -> PatternSyntax {
+    PatternSyntax::Literal
 }
 
 /// Writes bytes.
@@ -411,7 +411,7 @@ fn literal() -> Syntax {
 #[serde(deny_unknown_fields)]
 pub struct UploadOf {
     pub path: String,
-    pub data: Data,
+    pub data: FileBytes,
     /// Where to put them, for a file that comes in parts: at most the file's present length. 0 begins it anew. By
     /// default they are the whole file, which is replaced at once.
     #[serde(default)]

@@ -1,42 +1,42 @@
 //! Bytes as text: encodings, byte order marks, ends of lines.
 
 use crate::error::FilesError;
-use crate::request::Encoding;
+use crate::request::TextEncoding;
 
 /// Bytes at a file's beginning by which it is judged.
 pub const HEAD: usize = 8192;
 
-impl Encoding {
+impl TextEncoding {
     /// The name that messages use.
     pub fn name(self) -> &'static str {
         match self {
-            Encoding::Utf8 => "UTF-8",
-            Encoding::Utf16Le => "UTF-16 (little endian)",
-            Encoding::Utf16Be => "UTF-16 (big endian)",
-            Encoding::Latin1 => "latin-1",
+            TextEncoding::Utf8 => "UTF-8",
+            TextEncoding::Utf16Le => "UTF-16 (little endian)",
+            TextEncoding::Utf16Be => "UTF-16 (big endian)",
+            TextEncoding::Latin1 => "latin-1",
         }
     }
 }
 
 /// The byte order mark of an encoding.
-fn mark(encoding: Encoding) -> &'static [u8] {
+fn mark(encoding: TextEncoding) -> &'static [u8] {
     match encoding {
-        Encoding::Utf8 => b"\xef\xbb\xbf",
-        Encoding::Utf16Le => b"\xff\xfe",
-        Encoding::Utf16Be => b"\xfe\xff",
-        Encoding::Latin1 => b"",
+        TextEncoding::Utf8 => b"\xef\xbb\xbf",
+        TextEncoding::Utf16Le => b"\xff\xfe",
+        TextEncoding::Utf16Be => b"\xfe\xff",
+        TextEncoding::Latin1 => b"",
     }
 }
 
 /// The length of the byte order mark that the text begins with.
-pub fn mark_len(head: &[u8], encoding: Encoding) -> usize {
+pub fn mark_len(head: &[u8], encoding: TextEncoding) -> usize {
     let mark = mark(encoding);
     if head.starts_with(mark) { mark.len() } else { 0 }
 }
 
 /// The encoding of a text by its first bytes; `None` if it is no text.
-pub fn guess(head: &[u8]) -> Option<Encoding> {
-    let marked = [Encoding::Utf16Le, Encoding::Utf16Be].into_iter();
+pub fn guess(head: &[u8]) -> Option<TextEncoding> {
+    let marked = [TextEncoding::Utf16Le, TextEncoding::Utf16Be].into_iter();
     if let Some(encoding) = marked.into_iter().find(|e| head.starts_with(mark(*e))) {
         return Some(encoding);
     }
@@ -50,22 +50,22 @@ pub fn guess(head: &[u8]) -> Option<Encoding> {
         .filter(|b| **b < 0x20 && !matches!(b, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b | 0x08))
         .count();
     let limit = head.len() / 16;
-    (controls <= limit.max(usize::from(head.len() > 3))).then_some(Encoding::Utf8)
+    (controls <= limit.max(usize::from(head.len() > 3))).then_some(TextEncoding::Utf8)
 }
 
 /// Turns bytes that come in parts into UTF-8.
-pub struct Decoder {
-    encoding: Encoding,
+pub struct TextDecoder {
+    encoding: TextEncoding,
     /// The beginning of a character that goes on in the next part.
     rest: Vec<u8>,
     /// Bytes that are no text.
     pub invalid: u64,
 }
 
-impl Decoder {
+impl TextDecoder {
     /// A decoder at the beginning of a text.
-    pub fn new(encoding: Encoding) -> Decoder {
-        Decoder { encoding, rest: Vec::new(), invalid: 0 }
+    pub fn new(encoding: TextEncoding) -> TextDecoder {
+        TextDecoder { encoding, rest: Vec::new(), invalid: 0 }
     }
 
     /// Adds the text of a part; `last` if none comes after it.
@@ -79,9 +79,9 @@ impl Decoder {
             &joined[..]
         };
         match self.encoding {
-            Encoding::Latin1 => out.extend(bytes.iter().map(|b| char::from(*b))),
-            Encoding::Utf8 => self.utf8(bytes, last, out),
-            Encoding::Utf16Le | Encoding::Utf16Be => self.utf16(bytes, last, out),
+            TextEncoding::Latin1 => out.extend(bytes.iter().map(|b| char::from(*b))),
+            TextEncoding::Utf8 => self.utf8(bytes, last, out),
+            TextEncoding::Utf16Le | TextEncoding::Utf16Be => self.utf16(bytes, last, out),
         }
     }
 
@@ -104,7 +104,7 @@ impl Decoder {
 
     fn utf16(&mut self, bytes: &[u8], last: bool, out: &mut String) {
         let units = |b: &[u8]| match self.encoding {
-            Encoding::Utf16Be => u16::from_be_bytes([b[0], b[1]]),
+            TextEncoding::Utf16Be => u16::from_be_bytes([b[0], b[1]]),
             _ => u16::from_le_bytes([b[0], b[1]]),
         };
         let mut even = bytes.len() & !1;
@@ -130,16 +130,20 @@ impl Decoder {
 }
 
 /// A text to edit, and how it is written back.
-pub struct Text {
+pub struct EditableText {
     /// UTF-8, but for bytes of a UTF-8 file that are none: those stay as they are.
     pub bytes: Vec<u8>,
-    encoding: Encoding,
+    encoding: TextEncoding,
     marked: bool,
 }
 
-impl Text {
+impl EditableText {
     /// The text of a whole file.
-    pub fn of(file: Vec<u8>, asked: Option<Encoding>, path: &str) -> Result<Text, FilesError> {
+    pub fn of(
+        file: Vec<u8>,
+        asked: Option<TextEncoding>,
+        path: &str,
+    ) -> Result<EditableText, FilesError> {
         let head = &file[..file.len().min(HEAD)];
         let Some(encoding) = asked.or_else(|| guess(head)) else {
             return Err(FilesError::Binary {
@@ -150,14 +154,14 @@ impl Text {
         };
         let skip = mark_len(head, encoding);
         let marked = skip > 0;
-        if encoding == Encoding::Utf8 {
+        if encoding == TextEncoding::Utf8 {
             let mut bytes = file;
             bytes.drain(..skip);
-            return Ok(Text { bytes, encoding, marked });
+            return Ok(EditableText { bytes, encoding, marked });
         }
-        let (mut decoder, mut out) = (Decoder::new(encoding), String::new());
+        let (mut decoder, mut out) = (TextDecoder::new(encoding), String::new());
         decoder.add(&file[skip..], true, &mut out);
-        let text = Text { bytes: out.into_bytes(), encoding, marked };
+        let text = EditableText { bytes: out.into_bytes(), encoding, marked };
         // What cannot be written back as it was must not be edited.
         let back = text.encode()?;
         if let Some(at) = (0..back.len().max(file.len())).find(|i| back.get(*i) != file.get(*i)) {
@@ -179,30 +183,30 @@ impl Text {
 }
 
 /// Text as a file's bytes.
-pub fn encode(text: &[u8], encoding: Encoding, mark: &[u8]) -> Result<Vec<u8>, FilesError> {
+pub fn encode(text: &[u8], encoding: TextEncoding, mark: &[u8]) -> Result<Vec<u8>, FilesError> {
     let mut out = mark.to_vec();
-    if encoding == Encoding::Utf8 {
+    if encoding == TextEncoding::Utf8 {
         out.extend_from_slice(text);
         return Ok(out);
     }
     let text = String::from_utf8_lossy(text);
     match encoding {
-        Encoding::Latin1 => {
+        TextEncoding::Latin1 => {
             for c in text.chars() {
                 let byte = u8::try_from(u32::from(c));
                 out.push(byte.map_err(|_| FilesError::Unencodable { character: c })?);
             }
         }
-        Encoding::Utf16Be => text.encode_utf16().for_each(|u| out.extend(u.to_be_bytes())),
+        TextEncoding::Utf16Be => text.encode_utf16().for_each(|u| out.extend(u.to_be_bytes())),
         _ => text.encode_utf16().for_each(|u| out.extend(u.to_le_bytes())),
     }
     Ok(out)
 }
 
 /// The mark that a new file of that encoding gets: UTF-16 is not known without.
-pub fn new_mark(encoding: Encoding) -> &'static [u8] {
+pub fn new_mark(encoding: TextEncoding) -> &'static [u8] {
     match encoding {
-        Encoding::Utf16Le | Encoding::Utf16Be => mark(encoding),
+        TextEncoding::Utf16Le | TextEncoding::Utf16Be => mark(encoding),
         _ => b"",
     }
 }
@@ -232,14 +236,14 @@ pub fn to_crlf(text: &[u8]) -> Vec<u8> {
 }
 
 /// Where a text's lines are: four bytes for each.
-pub struct Lines<'a> {
+pub struct LineIndex<'a> {
     text: &'a [u8],
     starts: Vec<u32>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineIndex<'a> {
     /// The lines of a text of less than 4 GiB.
-    pub fn new(text: &'a [u8]) -> Lines<'a> {
+    pub fn new(text: &'a [u8]) -> LineIndex<'a> {
         let mut starts = Vec::new();
         if !text.is_empty() {
             starts.push(0);
@@ -248,7 +252,7 @@ impl<'a> Lines<'a> {
                 starts.pop();
             }
         }
-        Lines { text, starts }
+        LineIndex { text, starts }
     }
 
     /// How many there are.
@@ -308,8 +312,8 @@ pub fn cut(text: &str, width: usize) -> (&str, bool) {
 mod tests {
     use super::*;
 
-    fn decoded(encoding: Encoding, parts: &[&[u8]]) -> (String, u64) {
-        let (mut d, mut out) = (Decoder::new(encoding), String::new());
+    fn decoded(encoding: TextEncoding, parts: &[&[u8]]) -> (String, u64) {
+        let (mut d, mut out) = (TextDecoder::new(encoding), String::new());
         for (i, part) in parts.iter().enumerate() {
             d.add(part, i + 1 == parts.len(), &mut out);
         }
@@ -321,28 +325,31 @@ mod tests {
         let euro = "a€b".as_bytes();
         for at in 0..=euro.len() {
             let parts = [&euro[..at], &euro[at..]];
-            assert_eq!(decoded(Encoding::Utf8, &parts), ("a€b".to_owned(), 0));
+            assert_eq!(decoded(TextEncoding::Utf8, &parts), ("a€b".to_owned(), 0));
         }
         let wide: Vec<u8> = "x😀".encode_utf16().flat_map(u16::to_le_bytes).collect();
         for at in 0..=wide.len() {
             let parts = [&wide[..at], &wide[at..]];
-            assert_eq!(decoded(Encoding::Utf16Le, &parts), ("x😀".to_owned(), 0));
+            assert_eq!(decoded(TextEncoding::Utf16Le, &parts), ("x😀".to_owned(), 0));
         }
     }
 
     #[test]
     fn what_is_no_text_is_counted() {
-        assert_eq!(decoded(Encoding::Utf8, &[b"a\xffb\xe2\x82"]), ("a\u{fffd}b\u{fffd}".into(), 3));
-        assert_eq!(decoded(Encoding::Utf16Be, &[b"\xd8\0\0a\0"]).1, 3);
-        assert_eq!(decoded(Encoding::Latin1, &[b"\xe9\x80"]), ("é\u{80}".into(), 0));
+        assert_eq!(
+            decoded(TextEncoding::Utf8, &[b"a\xffb\xe2\x82"]),
+            ("a\u{fffd}b\u{fffd}".into(), 3)
+        );
+        assert_eq!(decoded(TextEncoding::Utf16Be, &[b"\xd8\0\0a\0"]).1, 3);
+        assert_eq!(decoded(TextEncoding::Latin1, &[b"\xe9\x80"]), ("é\u{80}".into(), 0));
     }
 
     #[test]
     fn kinds_are_guessed() {
-        assert_eq!(guess(b"hello\n"), Some(Encoding::Utf8));
-        assert_eq!(guess(b""), Some(Encoding::Utf8));
-        assert_eq!(guess(b"caf\xe9\n"), Some(Encoding::Utf8));
-        assert_eq!(guess(b"\xff\xfeh\0i\0"), Some(Encoding::Utf16Le));
+        assert_eq!(guess(b"hello\n"), Some(TextEncoding::Utf8));
+        assert_eq!(guess(b""), Some(TextEncoding::Utf8));
+        assert_eq!(guess(b"caf\xe9\n"), Some(TextEncoding::Utf8));
+        assert_eq!(guess(b"\xff\xfeh\0i\0"), Some(TextEncoding::Utf16Le));
         assert_eq!(guess(b"a\0b"), None);
         assert_eq!(guess(b"\x01\x02\x03\x04\x05"), None);
     }
@@ -350,9 +357,9 @@ mod tests {
     #[test]
     fn a_text_is_written_back_as_it_was() {
         for file in [&b"\xef\xbb\xbfa\r\n"[..], b"\xff\xfea\0\n\0", b"\xfe\xff\0a", b"a\xffb"] {
-            assert_eq!(Text::of(file.to_vec(), None, "f").unwrap().encode().unwrap(), file);
+            assert_eq!(EditableText::of(file.to_vec(), None, "f").unwrap().encode().unwrap(), file);
         }
         // Half a pair.
-        assert!(Text::of(b"\xff\xfe\0\xd8".to_vec(), None, "f").is_err());
+        assert!(EditableText::of(b"\xff\xfe\0\xd8".to_vec(), None, "f").is_err());
     }
 }

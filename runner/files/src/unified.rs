@@ -14,7 +14,7 @@ const MOST_START: usize = usize::MAX >> 8;
 
 /// A line of a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum HunkMark {
     Keep,
     Remove,
     Add,
@@ -22,19 +22,19 @@ pub enum Mark {
 
 /// A hunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hunk {
+pub struct UnifiedHunk {
     /// The first of the old lines, from 1; none if the head has no numbers.
     pub start: Option<usize>,
     /// Its lines without their ends.
-    pub lines: Vec<(Mark, Vec<u8>)>,
+    pub lines: Vec<(HunkMark, Vec<u8>)>,
     /// The last of the new lines has no end.
     pub unended: bool,
 }
 
-impl Hunk {
+impl UnifiedHunk {
     /// Lines of context at its beginning and end.
     pub fn context(&self) -> (usize, usize) {
-        let keep = |(m, _): &&(Mark, Vec<u8>)| *m == Mark::Keep;
+        let keep = |(m, _): &&(HunkMark, Vec<u8>)| *m == HunkMark::Keep;
         let before = self.lines.iter().take_while(keep).count();
         if before == self.lines.len() {
             return (0, 0);
@@ -44,14 +44,14 @@ impl Hunk {
 
     /// The lines that must be there.
     pub fn old(&self) -> Vec<&[u8]> {
-        let old = self.lines.iter().filter(|(m, _)| *m != Mark::Add);
+        let old = self.lines.iter().filter(|(m, _)| *m != HunkMark::Add);
         old.map(|(_, l)| l.as_slice()).collect()
     }
 }
 
 /// What a patch says of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FilePatch {
+pub struct UnifiedFilePatch {
     /// Names as they stand; none is `/dev/null`.
     pub old: Option<String>,
     pub new: Option<String>,
@@ -62,10 +62,10 @@ pub struct FilePatch {
     pub to: Option<String>,
     pub copied: bool,
     pub mode: Option<u16>,
-    pub hunks: Vec<Hunk>,
+    pub hunks: Vec<UnifiedHunk>,
 }
 
-impl FilePatch {
+impl UnifiedFilePatch {
     fn is_something(&self) -> bool {
         let whole = self.created || self.deleted || self.mode.is_some();
         whole || !self.hunks.is_empty() || self.from.is_some() && self.to.is_some()
@@ -77,10 +77,10 @@ fn malformed(line: usize, why: &str) -> FilesError {
 }
 
 /// Reads a patch; what stands between its parts is commentary.
-pub fn parse(text: &str) -> Result<Vec<FilePatch>, FilesError> {
+pub fn parse(text: &str) -> Result<Vec<UnifiedFilePatch>, FilesError> {
     let all: Vec<&str> = text.split('\n').map(|l| l.strip_suffix('\r').unwrap_or(l)).collect();
     let all = if all.last() == Some(&"") { &all[..all.len() - 1] } else { &all[..] };
-    let mut out: Vec<FilePatch> = Vec::new();
+    let mut out: Vec<UnifiedFilePatch> = Vec::new();
     // Whether the last file has only git's head so far.
     let mut git = false;
     let (mut i, mut hunks) = (0, 0);
@@ -88,11 +88,11 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, FilesError> {
         let line = all[i];
         if let Some(names) = line.strip_prefix("diff --git ") {
             let (old, new) = git_names(names);
-            out.push(FilePatch { old, new, ..FilePatch::default() });
+            out.push(UnifiedFilePatch { old, new, ..UnifiedFilePatch::default() });
             (git, i) = (true, i + 1);
         } else if is_head(all, i) {
             if !std::mem::take(&mut git) {
-                out.push(FilePatch::default());
+                out.push(UnifiedFilePatch::default());
             }
             if let Some(p) = out.last_mut() {
                 p.old = name(&line[4..]);
@@ -127,7 +127,7 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, FilesError> {
             return Err(malformed(i, "too many files"));
         }
     }
-    out.retain(FilePatch::is_something);
+    out.retain(UnifiedFilePatch::is_something);
     if out.is_empty() {
         return Err(malformed(
             0,
@@ -158,7 +158,7 @@ fn git_names(text: &str) -> (Option<String>, Option<String>) {
 }
 
 /// A line of git's head.
-fn git_line(line: &str, p: &mut FilePatch) {
+fn git_line(line: &str, p: &mut UnifiedFilePatch) {
     let mode = |t: &str| u16::from_str_radix(t.trim().get(2..)?, 8).ok().map(|m| m & 0o777);
     for (start, copied) in [("rename ", false), ("copy ", true)] {
         if let Some((which, name)) = line.strip_prefix(start).and_then(|t| t.split_once(' ')) {
@@ -236,27 +236,27 @@ fn numbers(head: &str) -> Option<(usize, usize, usize)> {
 }
 
 /// A hunk and the line after it.
-fn hunk(all: &[&str], at: usize) -> Result<(Hunk, usize), FilesError> {
+fn hunk(all: &[&str], at: usize) -> Result<(UnifiedHunk, usize), FilesError> {
     let known = numbers(all[at]);
     let counted = known.and_then(|(start, old, new)| {
         let (hunk, next) = body(all, at + 1, Some((old, new)))?;
         let more = all.get(next).is_some_and(|l| l.starts_with(['+', '-', ' ']));
-        (!more || is_head(all, next)).then_some((Hunk { start: Some(start), ..hunk }, next))
+        (!more || is_head(all, next)).then_some((UnifiedHunk { start: Some(start), ..hunk }, next))
     });
     let found = counted.or_else(|| {
         let (hunk, next) = body(all, at + 1, None)?;
-        Some((Hunk { start: known.map(|k| k.0), ..hunk }, next))
+        Some((UnifiedHunk { start: known.map(|k| k.0), ..hunk }, next))
     });
     let (hunk, next) = found.ok_or_else(|| malformed(at, "the hunk has no lines"))?;
-    if hunk.lines.iter().all(|(m, _)| *m == Mark::Keep) {
+    if hunk.lines.iter().all(|(m, _)| *m == HunkMark::Keep) {
         return Err(malformed(at, "the hunk has no line that begins with + or -"));
     }
     Ok((hunk, next))
 }
 
 /// A hunk's lines: as many as were counted, or all up to what is none.
-fn body(all: &[&str], from: usize, counts: Option<(usize, usize)>) -> Option<(Hunk, usize)> {
-    let mut hunk = Hunk::default();
+fn body(all: &[&str], from: usize, counts: Option<(usize, usize)>) -> Option<(UnifiedHunk, usize)> {
+    let mut hunk = UnifiedHunk::default();
     let (mut old, mut new) = counts.unwrap_or((usize::MAX, usize::MAX));
     let mut i = from;
     while old > 0 || new > 0 {
@@ -269,14 +269,14 @@ fn body(all: &[&str], from: usize, counts: Option<(usize, usize)>) -> Option<(Hu
         let ends = is_head(all, i) || line.starts_with("diff --git ");
         let mark = match line.as_bytes().first() {
             _ if counts.is_none() && ends => break,
-            Some(b'+') => Mark::Add,
-            Some(b'-') => Mark::Remove,
-            Some(b' ') => Mark::Keep,
+            Some(b'+') => HunkMark::Add,
+            Some(b'-') => HunkMark::Remove,
+            Some(b' ') => HunkMark::Keep,
             // The blank of an empty line was lost.
             None if counts.is_some()
                 || all.get(i + 1).is_some_and(|l| l.starts_with(['+', '-', ' '])) =>
             {
-                Mark::Keep
+                HunkMark::Keep
             }
             Some(b'\\') => {
                 i += 1;
@@ -286,15 +286,15 @@ fn body(all: &[&str], from: usize, counts: Option<(usize, usize)>) -> Option<(Hu
             _ => break,
         };
         let content = line.get(1..).unwrap_or_default().as_bytes().to_vec();
-        if mark != Mark::Add {
+        if mark != HunkMark::Add {
             old = old.checked_sub(1)?;
         }
-        if mark != Mark::Remove {
+        if mark != HunkMark::Remove {
             new = new.checked_sub(1)?;
         }
         i += 1;
         let unended = all.get(i).is_some_and(|l| l.starts_with('\\'));
-        if mark != Mark::Remove {
+        if mark != HunkMark::Remove {
             hunk.unended = unended;
         }
         i += usize::from(unended);

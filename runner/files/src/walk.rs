@@ -1,15 +1,15 @@
 //! Walking a directory with all below, in the order of paths, within bounds.
 
 use crate::error::FilesError;
-use crate::place::Ctx;
-use wasibox_vfs::walk::Last;
+use crate::place::FileCtx;
+use wasibox_vfs::walk::LastComponent;
 use wasibox_vfs::{FileKind, Loc};
 
 /// Deepest directory that is looked into.
 const DEPTH: usize = 200;
 
 /// Something met.
-pub struct Met<'a> {
+pub struct WalkedEntry<'a> {
     /// The directory it is in.
     pub dir: &'a Loc,
     pub name: &'a [u8],
@@ -20,7 +20,7 @@ pub struct Met<'a> {
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum WalkStep {
     /// Into it, if it is a directory.
     Into,
     /// Past it.
@@ -29,7 +29,7 @@ pub enum Next {
 }
 
 /// A directory that is walked through: what is left of it.
-struct Level {
+struct WalkLevel {
     at: Loc,
     todo: std::vec::IntoIter<(Vec<u8>, FileKind)>,
     /// Length of its path.
@@ -38,11 +38,11 @@ struct Level {
 
 /// Calls `each` with all that is below `top`. A directory that cannot be read is told to `failed`.
 pub fn walk(
-    ctx: &Ctx<'_>,
+    ctx: &FileCtx<'_>,
     top: Loc,
     what: &str,
     failed: &mut dyn FnMut(&[u8], wasibox_vfs::Errno),
-    each: &mut dyn FnMut(Met<'_>) -> Result<Next, FilesError>,
+    each: &mut dyn FnMut(WalkedEntry<'_>) -> Result<WalkStep, FilesError>,
 ) -> Result<(), FilesError> {
     let mut path: Vec<u8> = Vec::new();
     let names = match ctx.names(&top) {
@@ -52,7 +52,7 @@ pub fn walk(
             return Ok(());
         }
     };
-    let mut levels = vec![Level { at: top, todo: names.into_iter(), len: 0 }];
+    let mut levels = vec![WalkLevel { at: top, todo: names.into_iter(), len: 0 }];
     while let Some(now) = levels.last_mut() {
         ctx.tick(what)?;
         path.truncate(now.len);
@@ -64,20 +64,22 @@ pub fn walk(
             path.push(b'/');
         }
         path.extend_from_slice(&name);
-        match each(Met { dir: &now.at, name: &name, path: &path, kind })? {
-            Next::Stop => return Ok(()),
-            Next::Past => continue,
-            Next::Into if kind != FileKind::Dir => continue,
-            Next::Into => {}
+        match each(WalkedEntry { dir: &now.at, name: &name, path: &path, kind })? {
+            WalkStep::Stop => return Ok(()),
+            WalkStep::Past => continue,
+            WalkStep::Into if kind != FileKind::Dir => continue,
+            WalkStep::Into => {}
         }
         if levels.len() >= DEPTH {
             failed(&path, wasibox_vfs::Errno::NAMETOOLONG);
             continue;
         }
         let Some(now) = levels.last() else { break };
-        let found = ctx.vfs.walk(&now.at, &name, Last::Keep).and_then(|w| w.existing());
+        let found = ctx.vfs.walk(&now.at, &name, LastComponent::Keep).and_then(|w| w.existing());
         match found.and_then(|at| ctx.names(&at).map(|names| (at, names))) {
-            Ok((at, names)) => levels.push(Level { at, todo: names.into_iter(), len: path.len() }),
+            Ok((at, names)) => {
+                levels.push(WalkLevel { at, todo: names.into_iter(), len: path.len() })
+            }
             Err(e) => failed(&path, e),
         }
     }

@@ -2,23 +2,23 @@
 
 use crate::answer::Answer;
 use crate::error::FilesError;
-use crate::place::{Ctx, write_all};
-use crate::request::{Encoding, UploadOf, WriteOf};
+use crate::place::{FileCtx, write_all};
+use crate::request::{TextEncoding, UploadOf, WriteOf};
 use crate::text;
-use wasibox_vfs::walk::Last;
+use wasibox_vfs::walk::LastComponent;
 use wasibox_vfs::{Errno, FileKind, Loc};
 
 /// Deepest directory that is deleted with what is in it.
 const DEPTH: usize = 1000;
 
 /// Writes a whole file, or adds to it.
-pub fn write(ctx: &Ctx<'_>, w: &WriteOf) -> Result<Answer, FilesError> {
+pub fn write(ctx: &FileCtx<'_>, w: &WriteOf) -> Result<Answer, FilesError> {
     let place = ctx.place(&w.path, true)?;
     let created = place.stat.is_none();
     if !created && w.create_only {
         return Err(FilesError::Exists { path: place.shown });
     }
-    let encoding = w.encoding.unwrap_or(Encoding::Utf8);
+    let encoding = w.encoding.unwrap_or(TextEncoding::Utf8);
     let begins = !w.append || created;
     let mark = if begins { text::new_mark(encoding) } else { b"" };
     let bytes = text::encode(w.content.as_bytes(), encoding, mark)?;
@@ -41,7 +41,7 @@ pub fn write(ctx: &Ctx<'_>, w: &WriteOf) -> Result<Answer, FilesError> {
 }
 
 /// Writes bytes: a whole file, or a part of one.
-pub fn upload(ctx: &Ctx<'_>, u: &UploadOf) -> Result<Answer, FilesError> {
+pub fn upload(ctx: &FileCtx<'_>, u: &UploadOf) -> Result<Answer, FilesError> {
     let place = ctx.place(&u.path, true)?;
     let created = place.stat.is_none();
     let bytes = &u.data.0;
@@ -69,7 +69,7 @@ pub fn upload(ctx: &Ctx<'_>, u: &UploadOf) -> Result<Answer, FilesError> {
 }
 
 /// Deletes a file, a symbolic link, or a directory with all that is in it.
-pub fn delete(ctx: &Ctx<'_>, path: &str, recursive: bool) -> Result<Answer, FilesError> {
+pub fn delete(ctx: &FileCtx<'_>, path: &str, recursive: bool) -> Result<Answer, FilesError> {
     let fail = |e| ctx.fail("delete", path, e);
     let stat = ctx.stat(path, false)?;
     let shown = ctx.absolute(path);
@@ -80,45 +80,45 @@ pub fn delete(ctx: &Ctx<'_>, path: &str, recursive: bool) -> Result<Answer, File
     if !recursive {
         return Err(FilesError::Directory { path: shown });
     }
-    let walk = ctx.vfs.walk(ctx.base(), path.as_bytes(), Last::Keep).map_err(fail)?;
+    let walk = ctx.vfs.walk(ctx.base(), path.as_bytes(), LastComponent::Keep).map_err(fail)?;
     let (Some((up, name)), Some(top)) = (walk.parent, walk.found) else {
         return Err(fail(Errno::BUSY));
     };
     let count = delete_tree(ctx, up, name, top).map_err(|e| match e {
-        Stop::Time(e) => e,
-        Stop::System(e) => fail(e),
+        DeleteStop::Time(e) => e,
+        DeleteStop::System(e) => fail(e),
     })?;
     Ok(Answer::Deleted { path: shown, count })
 }
 
 /// Why deleting has ended early.
-enum Stop {
+enum DeleteStop {
     Time(FilesError),
     System(Errno),
 }
 
-impl From<Errno> for Stop {
-    fn from(e: Errno) -> Stop {
-        Stop::System(e)
+impl From<Errno> for DeleteStop {
+    fn from(e: Errno) -> DeleteStop {
+        DeleteStop::System(e)
     }
 }
 
 /// Removes a directory, what is in it first.
-fn delete_tree(ctx: &Ctx<'_>, up: Loc, name: Vec<u8>, top: Loc) -> Result<u64, Stop> {
-    struct Level {
+fn delete_tree(ctx: &FileCtx<'_>, up: Loc, name: Vec<u8>, top: Loc) -> Result<u64, DeleteStop> {
+    struct DeleteLevel {
         up: Loc,
         name: Vec<u8>,
         at: Loc,
         todo: Vec<(Vec<u8>, FileKind)>,
     }
     let mut count = 0;
-    let level = |up, name, at: Loc| -> Result<Level, Errno> {
+    let level = |up, name, at: Loc| -> Result<DeleteLevel, Errno> {
         let todo = ctx.names(&at)?;
-        Ok(Level { up, name, at, todo })
+        Ok(DeleteLevel { up, name, at, todo })
     };
     let mut levels = vec![level(up, name, top)?];
     while let Some(now) = levels.last_mut() {
-        ctx.tick("deleting").map_err(Stop::Time)?;
+        ctx.tick("deleting").map_err(DeleteStop::Time)?;
         let Some((name, kind)) = now.todo.pop() else {
             let done = ctx.vfs.remove(&now.up, &now.name, true);
             levels.pop();
@@ -136,14 +136,14 @@ fn delete_tree(ctx: &Ctx<'_>, up: Loc, name: Vec<u8>, top: Loc) -> Result<u64, S
         }
         let Some(now) = levels.last() else { break };
         let up = now.at.clone();
-        let at = ctx.vfs.walk(&up, &name, Last::Keep)?.existing()?;
+        let at = ctx.vfs.walk(&up, &name, LastComponent::Keep)?.existing()?;
         levels.push(level(up, name, at)?);
     }
     Ok(count)
 }
 
 /// Gives a file or directory another name.
-pub fn rename(ctx: &Ctx<'_>, from: &str, to: &str) -> Result<Answer, FilesError> {
+pub fn rename(ctx: &FileCtx<'_>, from: &str, to: &str) -> Result<Answer, FilesError> {
     let stat = ctx.stat(from, false)?;
     // Into a directory, as mv(1).
     let mut to = to.to_owned();
@@ -169,7 +169,7 @@ pub fn rename(ctx: &Ctx<'_>, from: &str, to: &str) -> Result<Answer, FilesError>
 }
 
 /// Makes a directory and those above it.
-pub fn make_dir(ctx: &Ctx<'_>, path: &str) -> Result<Answer, FilesError> {
+pub fn make_dir(ctx: &FileCtx<'_>, path: &str) -> Result<Answer, FilesError> {
     let created = ctx.make_dirs(path)?;
     Ok(Answer::Made { path: ctx.absolute(path), created })
 }

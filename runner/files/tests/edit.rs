@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use wasibox_files::{Answer, EditOf, FilesError, PatchLines, Replacement, Request, apply};
+use wasibox_files::{Answer, EditOf, EditReplacement, FilesError, PatchLines, Request, apply};
 use wasibox_vfs::{DiskLimits, MountSpec, OpenFlags, Vfs};
 
 fn edit(v: &Vfs, path: &str, old: &str, new: &str) -> Result<Answer, FilesError> {
@@ -46,7 +46,7 @@ fn it_must_be_there_once() {
         "edit 1: the text is 2 times in /work/f, at lines 1, 3; give more of what stands around the one you mean, \
          or set replace_all"
     );
-    let all = Replacement { old: "x = 1".into(), new: "x = 3".into(), replace_all: true };
+    let all = EditReplacement { old: "x = 1".into(), new: "x = 3".into(), replace_all: true };
     let request = Request::Edit(EditOf { path: "f".into(), edits: vec![all], encoding: None });
     let Ok(Answer::Edited { replacements: 2, .. }) = apply(&v, "/work", &request) else { panic!() };
     assert_eq!(text(&v, "/work/f"), "x = 3\ny = 2\nx = 3\n");
@@ -115,7 +115,7 @@ fn a_file_is_replaced_at_once_and_keeps_its_bits() {
     put(&v, "/work/f", "old");
     v.chmod(&ROOT_LOC, b"/work/f", 0o750).unwrap();
     let how = OpenFlags { read: true, ..OpenFlags::default() };
-    let wasibox_vfs::Opened::File(open) = v.open(&ROOT_LOC, b"/work/f", how, 0).unwrap() else {
+    let wasibox_vfs::OpenResult::File(open) = v.open(&ROOT_LOC, b"/work/f", how, 0).unwrap() else {
         panic!()
     };
     edit(&v, "f", "old", "new").unwrap();

@@ -6,7 +6,8 @@ use common::*;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use wasibox_files::{
-    Answer, FilesError, Found, GrepOf, Kind, Limits, Matches, Request, Syntax, apply_within,
+    Answer, FileEntryKind, FileLimits, FilesError, GrepAnswer, GrepOf, PatternSyntax, Request,
+    SearchAnswer, apply_within,
 };
 use wasibox_vfs::{DiskLimits, MountSpec, Vfs};
 
@@ -17,14 +18,14 @@ fn paths(v: &Vfs, json: &str) -> Vec<String> {
     }
 }
 
-fn grep(v: &Vfs, json: &str) -> Matches {
+fn grep(v: &Vfs, json: &str) -> GrepAnswer {
     match ok(v, &format!("{{\"grep\": {json}}}")) {
         Answer::Matches(m) => m,
         other => panic!("{other:?}"),
     }
 }
 
-fn search(v: &Vfs, json: &str) -> Found {
+fn search(v: &Vfs, json: &str) -> SearchAnswer {
     match ok(v, &format!("{{\"search\": {json}}}")) {
         Answer::Found(f) => f,
         other => panic!("{other:?}"),
@@ -104,9 +105,9 @@ fn listings() {
     let Answer::Stat(e) = ok(&v, r#"{"stat": {"path": "src/loop", "follow": false}}"#) else {
         panic!()
     };
-    assert_eq!((e.kind, e.target.as_deref()), (Kind::Symlink, Some("/work")));
+    assert_eq!((e.kind, e.target.as_deref()), (FileEntryKind::Symlink, Some("/work")));
     let Answer::Stat(e) = ok(&v, r#"{"stat": {"path": "src/loop"}}"#) else { panic!() };
-    assert_eq!(e.kind, Kind::Directory);
+    assert_eq!(e.kind, FileEntryKind::Directory);
 }
 
 #[test]
@@ -182,11 +183,11 @@ fn agrees_with_gnu_grep() {
     let v = vfs();
     put(&v, "/work/f", &text);
     for (pattern, syntax, flag) in [
-        ("needle", Syntax::Literal, "-F"),
-        (r"need(le)?\s", Syntax::Perl, "-P"),
-        (r"(?<!1)1 need", Syntax::Perl, "-P"),
-        ("(need|nothing)le x{3,5}$", Syntax::Extended, "-E"),
-        ("(n)e\\1?ed.*l", Syntax::Extended, "-E"),
+        ("needle", PatternSyntax::Literal, "-F"),
+        (r"need(le)?\s", PatternSyntax::Perl, "-P"),
+        (r"(?<!1)1 need", PatternSyntax::Perl, "-P"),
+        ("(need|nothing)le x{3,5}$", PatternSyntax::Extended, "-E"),
+        ("(n)e\\1?ed.*l", PatternSyntax::Extended, "-E"),
     ] {
         for (before, after) in [(0, 0), (2, 1), (0, 3), (7, 7)] {
             let g = GrepOf {
@@ -240,7 +241,7 @@ fn hostile_searches_end() {
     put(&v, "/work/long", "a".repeat(5 << 20));
     let many = format!("{}\n", "a".repeat(40)).repeat(5000);
     put(&v, "/work/many", many);
-    let limits = Limits { time: Duration::from_secs(1), ..Limits::default() };
+    let limits = FileLimits { time: Duration::from_secs(1), ..FileLimits::default() };
     // One that hangs would run for hours.
     let start = Instant::now();
     for pattern in [r"^(a|aa)+\1$b", r"(a*)*\1c", "(a+)+b"] {

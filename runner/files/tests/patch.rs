@@ -4,10 +4,10 @@ mod common;
 
 use common::*;
 use std::process::Command;
-use wasibox_files::{Answer, FilesError, PatchOf, Patched, Request, apply, diff};
+use wasibox_files::{Answer, FilesError, PatchAnswer, PatchOf, Request, apply, diff};
 use wasibox_vfs::Vfs;
 
-fn patch(v: &Vfs, patch: &str) -> Result<Patched, FilesError> {
+fn patch(v: &Vfs, patch: &str) -> Result<PatchAnswer, FilesError> {
     let p = PatchOf { patch: patch.to_owned(), strip: None, fuzz: None, dry_run: false };
     match apply(v, "/work", &Request::ApplyPatch(p))? {
         Answer::Patched(p) => Ok(p),
@@ -186,7 +186,7 @@ fn repeating_lines_end() {
     let hunk = " \n".repeat(3000);
     let start = std::time::Instant::now();
     let limits =
-        wasibox_files::Limits { time: std::time::Duration::from_secs(2), ..Default::default() };
+        wasibox_files::FileLimits { time: std::time::Duration::from_secs(2), ..Default::default() };
     let p = PatchOf {
         patch: format!("--- f\n+++ f\n@@ -1 +1 @@\n{hunk}-x\n+y\n"),
         strip: None,

@@ -3,9 +3,9 @@
 mod common;
 
 use common::*;
-use wasibox_files::{Answer, Content, Data, Encoding};
+use wasibox_files::{Answer, FileBytes, FileText, TextEncoding};
 
-fn content(v: &wasibox_vfs::Vfs, json: &str) -> Content {
+fn content(v: &wasibox_vfs::Vfs, json: &str) -> FileText {
     match ok(v, &format!("{{\"read\": {json}}}")) {
         Answer::Read { content, .. } => content,
         other => panic!("{other:?}"),
@@ -21,7 +21,7 @@ fn lines_have_numbers_as_cat_n_gives_them() {
     assert_eq!(read(&v, r#"{"path": "a", "numbers": false}"#), "one\ntwo\n\nfour");
     assert_eq!(read(&v, r#"{"path": "/work/./a", "offset": 2, "limit": 1}"#), "     2\ttwo\n");
     assert_eq!(read(&v, r#"{"path": "a", "offset": -2, "numbers": false}"#), "\nfour");
-    let Content::Text { first, last, lines, next_offset, no_final_newline, .. } =
+    let FileText::Text { first, last, lines, next_offset, no_final_newline, .. } =
         content(&v, r#"{"path": "a", "offset": 2, "limit": 1}"#)
     else {
         panic!()
@@ -35,7 +35,9 @@ fn lines_have_numbers_as_cat_n_gives_them() {
 fn an_empty_file_is_told() {
     let v = vfs();
     put(&v, "/work/e", "");
-    let Content::Text { text, first, note, .. } = content(&v, r#"{"path": "e"}"#) else { panic!() };
+    let FileText::Text { text, first, note, .. } = content(&v, r#"{"path": "e"}"#) else {
+        panic!()
+    };
     assert_eq!((text.as_str(), first, note.as_deref()), ("", 0, Some("the file is empty")));
 }
 
@@ -45,16 +47,16 @@ fn parts_of_a_huge_file_need_little_memory() {
     let line = "0123456789abcdef0123456789abcdef\n";
     let all = line.repeat(1_000_000);
     put(&v, "/work/big", &all);
-    let Content::Text { text, lines, next_offset, .. } =
+    let FileText::Text { text, lines, next_offset, .. } =
         content(&v, r#"{"path": "big", "offset": 999990, "limit": 3}"#)
     else {
         panic!()
     };
     assert_eq!((text.lines().count(), lines, next_offset), (3, Some(1_000_000), Some(999_993)));
     // By default at most 2000 lines and 128 KiB.
-    let Content::Text { text, last, .. } = content(&v, r#"{"path": "big"}"#) else { panic!() };
+    let FileText::Text { text, last, .. } = content(&v, r#"{"path": "big"}"#) else { panic!() };
     assert!(last == 2000 && text.len() <= 128 << 10);
-    let Content::Text { text, next_offset, last, .. } =
+    let FileText::Text { text, next_offset, last, .. } =
         content(&v, r#"{"path": "big", "max_bytes": 100}"#)
     else {
         panic!()
@@ -67,7 +69,7 @@ fn long_lines_are_cut_and_can_be_had() {
     let v = vfs();
     let long = "ü".repeat(100_000);
     put(&v, "/work/long", format!("a\n{long}\nb\n"));
-    let Content::Text { text, cut, .. } = content(&v, r#"{"path": "long"}"#) else { panic!() };
+    let FileText::Text { text, cut, .. } = content(&v, r#"{"path": "long"}"#) else { panic!() };
     assert!(text.len() < 2500 && text.ends_with("…\n     3\tb\n"), "{}", text.len());
     assert_eq!((cut[0].line, cut[0].offset, cut[0].bytes), (2, Some(2), 200_000));
     let Answer::Data { data, next_offset, .. } =
@@ -87,17 +89,17 @@ fn encodings_are_found_or_given() {
         .flat_map(u16::to_le_bytes)
         .collect();
     put(&v, "/work/wide", &wide);
-    let Content::Text { text, encoding, crlf, .. } = content(&v, r#"{"path": "wide"}"#) else {
+    let FileText::Text { text, encoding, crlf, .. } = content(&v, r#"{"path": "wide"}"#) else {
         panic!()
     };
     assert_eq!(
         (text.as_str(), encoding, crlf),
-        ("     1\tgrün 😀\n     2\tb\n", Encoding::Utf16Le, true)
+        ("     1\tgrün 😀\n     2\tb\n", TextEncoding::Utf16Le, true)
     );
     put(&v, "/work/bom", b"\xef\xbb\xbfx\n");
     assert_eq!(read(&v, r#"{"path": "bom", "numbers": false}"#), "x\n");
     put(&v, "/work/latin", b"caf\xe9\n");
-    let Content::Text { text, invalid, note, .. } = content(&v, r#"{"path": "latin"}"#) else {
+    let FileText::Text { text, invalid, note, .. } = content(&v, r#"{"path": "latin"}"#) else {
         panic!()
     };
     assert!(text.contains("caf\u{fffd}") && invalid == 1 && note.unwrap().contains("latin-1"));
@@ -108,20 +110,20 @@ fn encodings_are_found_or_given() {
 fn binary_files_are_told_and_images_given() {
     let v = vfs();
     put(&v, "/work/x.bin", b"a\0b\x01");
-    let Content::Binary { mime, note } = content(&v, r#"{"path": "x.bin"}"#) else { panic!() };
+    let FileText::Binary { mime, note } = content(&v, r#"{"path": "x.bin"}"#) else { panic!() };
     assert!(mime == "application/octet-stream" && note.contains("download"), "{note}");
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
     put(&v, "/work/pic", png);
-    let Content::Data { mime, data } = content(&v, r#"{"path": "pic"}"#) else { panic!() };
-    assert_eq!((mime.as_str(), data), ("image/png", Data(png.to_vec())));
-    let Content::Data { data, .. } = content(&v, r#"{"path": "x.bin", "as_data": true}"#) else {
+    let FileText::Data { mime, data } = content(&v, r#"{"path": "pic"}"#) else { panic!() };
+    assert_eq!((mime.as_str(), data), ("image/png", FileBytes(png.to_vec())));
+    let FileText::Data { data, .. } = content(&v, r#"{"path": "x.bin", "as_data": true}"#) else {
         panic!()
     };
     assert_eq!(serde_json::to_string(&data).unwrap(), r#""YQBiAQ==""#);
     let mut large = png.to_vec();
     large.resize(6 << 20, 0);
     put(&v, "/work/large.png", &large);
-    assert!(matches!(content(&v, r#"{"path": "large.png"}"#), Content::Binary { .. }));
+    assert!(matches!(content(&v, r#"{"path": "large.png"}"#), FileText::Binary { .. }));
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn what_is_no_file_is_said() {
     v.mkfifo(&ROOT_LOC, b"/work/pipe", 0o644).unwrap();
     assert!(err(&v, r#"{"read": {"path": "pipe"}}"#).contains("is a named pipe"));
     assert!(err(&v, r#"{"download": {"path": "/work"}}"#).contains("use ls"));
-    let Content::Directory { entries, .. } = content(&v, r#"{"path": "/work"}"#) else { panic!() };
+    let FileText::Directory { entries, .. } = content(&v, r#"{"path": "/work"}"#) else { panic!() };
     assert_eq!(
         entries.iter().map(|e| e.path.as_str()).collect::<Vec<_>>(),
         ["config.toml", "pipe"]

@@ -1,8 +1,8 @@
 //! Which path is whose.
 
 use crate::gate::{self, Connections, Gauge};
-use crate::metrics::{Metrics, Now};
-use crate::problem::Problem;
+use crate::metrics::{GaugeReadings, Metrics};
+use crate::problem::HttpProblem;
 use crate::tokens::{Owner, Tokens, anybody};
 use crate::{Door, files, openapi, sessions, terminal, tools};
 use axum::body::Body;
@@ -16,14 +16,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use wasibox_actions::{Client, Machine, Refusal, Registry, Scope};
-use wasibox_mcp::{Bind, Bound, StreamableOptions, streamable};
+use wasibox_actions::{Client, Machine, Refusal, Registry, ToolScope};
+use wasibox_mcp::{Bind, ConnectionClient, StreamableOptions, streamable};
 
 /// After so long without a message a connection of the Model Context Protocol has ended.
 const IDLE: Duration = Duration::from_secs(3600);
 
 /// What all requests share.
-pub struct App {
+pub struct HttpApp {
     pub machine: Machine,
     pub registry: Arc<Registry>,
     pub tokens: Option<Tokens>,
@@ -41,10 +41,10 @@ pub struct App {
     pub end: CancellationToken,
 }
 
-impl App {
+impl HttpApp {
     /// The server's state. Without tokens a request's `Host` must be a name of the loopback, the address that is listened on, or
     /// one of the hosts that were named.
-    pub fn new(door: Door, tokens: Option<Tokens>, listen: SocketAddr) -> App {
+    pub fn new(door: Door, tokens: Option<Tokens>, listen: SocketAddr) -> HttpApp {
         let mut hosts = door.hosts;
         if tokens.is_none() {
             let own =
@@ -54,7 +54,7 @@ impl App {
         let mut random = [0; 4];
         // Ids that begin alike after a restart are no harm.
         let _ = getrandom::fill(&mut random);
-        App {
+        HttpApp {
             machine: door.machine,
             registry: door.registry,
             tokens,
@@ -72,7 +72,7 @@ impl App {
 }
 
 /// All paths.
-pub fn router(app: &Arc<App>) -> Router {
+pub fn router(app: &Arc<HttpApp>) -> Router {
     let mut owned = Router::new().route("/mcp", any_service(mcp(app)));
     let mut open =
         Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready));
@@ -89,17 +89,17 @@ pub fn router(app: &Arc<App>) -> Router {
     owned
         .route_layer(middleware::from_fn_with_state(state(), gate::owner))
         .merge(open)
-        .fallback(|| async { Problem::missing("there is nothing at this path") })
+        .fallback(|| async { HttpProblem::missing("there is nothing at this path") })
         .method_not_allowed_fallback(|| async {
             let status = StatusCode::METHOD_NOT_ALLOWED;
-            Problem::new(status, "method", "this path has other methods")
+            HttpProblem::new(status, "method", "this path has other methods")
         })
         .layer(middleware::from_fn_with_state(state(), gate::origin))
         .layer(middleware::from_fn_with_state(state(), gate::watch))
         .with_state(state())
 }
 
-fn rest() -> Router<Arc<App>> {
+fn rest() -> Router<Arc<HttpApp>> {
     Router::new()
         .route("/metrics", get(metrics))
         .route("/v1/tools", get(tools::list))
@@ -114,7 +114,7 @@ fn rest() -> Router<Arc<App>> {
         .route("/v1/sessions/{session}/terminal", get(terminal::open))
 }
 
-fn mcp(app: &Arc<App>) -> wasibox_mcp::Streamable {
+fn mcp(app: &Arc<HttpApp>) -> wasibox_mcp::Streamable {
     let theirs = app.clone();
     let bind: Bind = Arc::new(move |head| bound(&theirs, head));
     let options = StreamableOptions { idle: IDLE, body: tools::BODY, end: app.end.clone() };
@@ -122,17 +122,20 @@ fn mcp(app: &Arc<App>) -> wasibox_mcp::Streamable {
 }
 
 /// For whom a connection is: the session that its address names, or one of its own.
-fn bound(app: &App, head: Option<&axum::http::request::Parts>) -> Result<Bound, Refusal> {
+fn bound(
+    app: &HttpApp,
+    head: Option<&axum::http::request::Parts>,
+) -> Result<ConnectionClient, Refusal> {
     let caller = head.and_then(|head| head.extensions.get::<gate::Caller>());
     let (space, scopes) = match caller {
         Some(caller) => (caller.space.clone(), caller.owner.scopes.clone()),
-        None => return Err(Refusal::new(wasibox_actions::Kind::Denied, "nobody asks")),
+        None => return Err(Refusal::new(wasibox_actions::RefusalKind::Denied, "nobody asks")),
     };
     let query = head.and_then(|head| head.uri.query()).unwrap_or_default();
     let named = query.split('&').find_map(|pair| pair.strip_prefix("session="));
     let client = match named {
         // A token that may not make sessions may not do so by naming one.
-        Some(name) if !scopes.contains(&Scope::Manage) => {
+        Some(name) if !scopes.contains(&ToolScope::Manage) => {
             space.open(name)?;
             Client::of(space, name)
         }
@@ -140,18 +143,20 @@ fn bound(app: &App, head: Option<&axum::http::request::Parts>) -> Result<Bound, 
         None => Client::new(space)?,
     };
     tracing::debug!(session = %client.name(), held = app.machine.held(), "a client begins");
-    Ok(Bound { client: Arc::new(client), scopes })
+    Ok(ConnectionClient { client: Arc::new(client), scopes })
 }
 
-async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, Problem> {
+async fn ready(State(app): State<Arc<HttpApp>>) -> Result<&'static str, HttpProblem> {
     match app.is_draining.load(Ordering::Relaxed) {
         false => Ok("ready\n"),
-        true => Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", "the server ends")),
+        true => {
+            Err(HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", "the server ends"))
+        }
     }
 }
 
-async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
-    let now = Now {
+async fn metrics(State(app): State<Arc<HttpApp>>) -> Response<Body> {
+    let now = GaugeReadings {
         running: app.running.count(),
         held: app.machine.held(),
         awake: app.machine.engine().awake(),
@@ -160,7 +165,7 @@ async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
     (kind, app.metrics.text(&now)).into_response()
 }
 
-async fn described(State(app): State<Arc<App>>) -> Response<Body> {
+async fn described(State(app): State<Arc<HttpApp>>) -> Response<Body> {
     axum::Json(openapi::document(&app.registry)).into_response()
 }
 

@@ -11,9 +11,9 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 const WAITING: usize = 4;
 
 /// A body that a thread writes: what it is written to, and the body. Writing fails when nobody reads any more.
-pub fn written<G: Send + 'static>(guard: G) -> (Writer, Body) {
+pub fn written<G: Send + 'static>(guard: G) -> (BodyWriter, Body) {
     let (to, from) = channel::<Result<Bytes>>(WAITING);
-    (Writer(to), Body::from_stream(stream(from, guard)))
+    (BodyWriter(to), Body::from_stream(stream(from, guard)))
 }
 
 /// What a channel gives, with something that is held as long as somebody wants it.
@@ -24,16 +24,16 @@ pub fn stream<T, G>(from: Receiver<T>, guard: G) -> impl futures_util::Stream<It
 }
 
 /// Writes to a body.
-pub struct Writer(Sender<Result<Bytes>>);
+pub struct BodyWriter(Sender<Result<Bytes>>);
 
-impl Writer {
+impl BodyWriter {
     /// Ends the body before its end, so that whoever reads knows that it is not whole.
     pub fn fail(self, why: impl std::fmt::Display) {
         let _ = self.0.blocking_send(Err(Error::other(why.to_string())));
     }
 }
 
-impl Write for Writer {
+impl Write for BodyWriter {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         let sent = self.0.blocking_send(Ok(Bytes::copy_from_slice(bytes)));
         sent.map(|()| bytes.len()).map_err(|_| ErrorKind::BrokenPipe.into())
@@ -45,16 +45,16 @@ impl Write for Writer {
 }
 
 /// A body that a thread reads.
-pub struct Reader {
+pub struct BodyReader {
     from: Receiver<Result<Bytes>>,
     rest: Bytes,
 }
 
 /// Reads a body on; `take` judges how many bytes came, and an error ends it.
-pub fn read(body: Body, take: impl Fn(u64) -> Result<()> + Send + Sync + 'static) -> Reader {
+pub fn read(body: Body, take: impl Fn(u64) -> Result<()> + Send + Sync + 'static) -> BodyReader {
     let (to, from) = channel(WAITING);
     tokio::spawn(feed(body.into_data_stream(), to, Arc::new(take)));
-    Reader { from, rest: Bytes::new() }
+    BodyReader { from, rest: Bytes::new() }
 }
 
 async fn feed(
@@ -72,7 +72,7 @@ async fn feed(
     }
 }
 
-impl Read for Reader {
+impl Read for BodyReader {
     fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         while self.rest.is_empty() {
             match self.from.blocking_recv() {

@@ -2,7 +2,7 @@
 
 use crate::bridge;
 use crate::gate::Caller;
-use crate::problem::Problem;
+use crate::problem::HttpProblem;
 use crate::sessions::blocking;
 use axum::Extension;
 use axum::body::Body;
@@ -13,8 +13,8 @@ use serde_json::json;
 use std::io::{Read, Write};
 use std::sync::Arc;
 use wasibox::Session;
-use wasibox::files::{Answer, Data, Request as Asked, UploadOf};
-use wasibox_actions::{Kind, Refusal, Scope};
+use wasibox::files::{Answer, FileBytes, Request as Asked, UploadOf};
+use wasibox_actions::{Refusal, RefusalKind, ToolScope};
 
 /// Bytes that are asked of the session at once.
 const PIECE: u64 = 4 << 20;
@@ -23,8 +23,8 @@ const PIECE: u64 = 4 << 20;
 pub async fn download(
     Extension(caller): Extension<Caller>,
     Path((name, path)): Path<(String, String)>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(Scope::Read)?;
+) -> Result<Response<Body>, HttpProblem> {
+    caller.may(ToolScope::Read)?;
     let path = format!("/{path}");
     let (space, of) = (caller.space.clone(), path.clone());
     let first = blocking(move || {
@@ -48,24 +48,24 @@ pub async fn download(
     Ok(response)
 }
 
-struct Piece {
+struct FilePiece {
     data: Vec<u8>,
     size: u64,
     mime: String,
     next: Option<u64>,
 }
 
-fn piece(session: &Session, path: &str, offset: u64) -> Result<Piece, Refusal> {
+fn piece(session: &Session, path: &str, offset: u64) -> Result<FilePiece, Refusal> {
     let asked = Asked::Download { path: path.into(), offset, limit: Some(PIECE) };
     match session.files(&asked)? {
         Answer::Data { data, size, mime, next_offset, .. } => {
-            Ok(Piece { data: data.0, size, mime, next: next_offset })
+            Ok(FilePiece { data: data.0, size, mime, next: next_offset })
         }
-        _ => Err(Refusal::new(Kind::Internal, "a download without data")),
+        _ => Err(Refusal::new(RefusalKind::Internal, "a download without data")),
     }
 }
 
-fn send(session: &Session, path: &str, first: Piece, mut to: bridge::Writer) {
+fn send(session: &Session, path: &str, first: FilePiece, mut to: bridge::BodyWriter) {
     let (size, mut at) = (first.size, first);
     loop {
         if to.write_all(&at.data).is_err() {
@@ -84,8 +84,8 @@ pub async fn upload(
     Extension(caller): Extension<Caller>,
     Path((name, path)): Path<(String, String)>,
     request: Request,
-) -> Result<Response<Body>, Problem> {
-    caller.may(Scope::Write)?;
+) -> Result<Response<Body>, HttpProblem> {
+    caller.may(ToolScope::Write)?;
     let owner = caller.owner.clone();
     let reader = bridge::read(request.into_body(), move |bytes| match owner.spend_bytes(bytes) {
         true => Ok(()),
@@ -113,7 +113,7 @@ fn receive(
         return put(session, path, first, None);
     }
     let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|e| Refusal::new(Kind::Internal, e))?;
+    getrandom::fill(&mut random).map_err(|e| Refusal::new(RefusalKind::Internal, e))?;
     let beside = format!("{path}.{:016x}.part", u64::from_le_bytes(random));
     let stat = Asked::Stat { path: path.into(), follow: true };
     let created = session.files(&stat).is_err();
@@ -142,18 +142,18 @@ fn put(
     data: Vec<u8>,
     offset: Option<u64>,
 ) -> Result<(u64, bool), Refusal> {
-    let upload = UploadOf { path: path.into(), data: Data(data), offset, mode: None };
+    let upload = UploadOf { path: path.into(), data: FileBytes(data), offset, mode: None };
     match session.files(&Asked::Upload(upload))? {
         Answer::Written { size, created, .. } => Ok((size, created)),
-        _ => Err(Refusal::new(Kind::Internal, "an upload that has not written")),
+        _ => Err(Refusal::new(RefusalKind::Internal, "an upload that has not written")),
     }
 }
 
 /// As much as is written at once.
 fn next(from: &mut impl Read) -> Result<Vec<u8>, Refusal> {
     let mut piece = Vec::new();
-    from.take(PIECE)
-        .read_to_end(&mut piece)
-        .map_err(|e| Refusal::new(Kind::Invalid, format!("the body has not come whole: {e}")))?;
+    from.take(PIECE).read_to_end(&mut piece).map_err(|e| {
+        Refusal::new(RefusalKind::Invalid, format!("the body has not come whole: {e}"))
+    })?;
     Ok(piece)
 }

@@ -1,8 +1,8 @@
 //! What every request passes.
 
-use crate::app::App;
-use crate::problem::Problem;
-use crate::tokens::{Owner, Running};
+use crate::app::HttpApp;
+use crate::problem::HttpProblem;
+use crate::tokens::{Owner, RunningRequest};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tracing::Instrument;
-use wasibox_actions::{Scope, Space};
+use wasibox_actions::{SessionSpace, ToolScope};
 
 /// The header by which a request and what is logged of it are known.
 const REQUEST_ID: &str = "x-request-id";
@@ -27,9 +27,9 @@ const IN_PROTOCOL: &str = "bearer.";
 #[derive(Clone)]
 pub struct Caller {
     pub owner: Arc<Owner>,
-    pub space: Space,
+    pub space: SessionSpace,
     /// The request counts as running as long as this is there.
-    pub running: Arc<Running>,
+    pub running: Arc<RunningRequest>,
 }
 
 impl Caller {
@@ -37,11 +37,11 @@ impl Caller {
     ///
     /// # Errors
     /// If not.
-    pub fn may(&self, scope: Scope) -> Result<(), Problem> {
+    pub fn may(&self, scope: ToolScope) -> Result<(), HttpProblem> {
         match self.owner.scopes.contains(&scope) {
             true => Ok(()),
             false => {
-                Err(Problem::forbidden(format!("the token lacks the scope '{}'", scope.name())))
+                Err(HttpProblem::forbidden(format!("the token lacks the scope '{}'", scope.name())))
             }
         }
     }
@@ -79,7 +79,11 @@ impl Connections {
 }
 
 /// Counts and logs a request, and gives it its id. The outermost of all.
-pub async fn watch(State(app): State<Arc<App>>, request: Request, next: Next) -> Response<Body> {
+pub async fn watch(
+    State(app): State<Arc<HttpApp>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let begun = Instant::now();
     let id = format!("{:08x}-{}", app.seed, NEXT.fetch_add(1, Ordering::Relaxed));
@@ -123,7 +127,11 @@ fn known(method: &str) -> &str {
 }
 
 /// Refuses requests under another name, and from pages of others.
-pub async fn origin(State(app): State<Arc<App>>, request: Request, next: Next) -> Response<Body> {
+pub async fn origin(
+    State(app): State<Arc<HttpApp>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
     match app.is_own_page(request.headers(), request.uri()) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
@@ -132,7 +140,7 @@ pub async fn origin(State(app): State<Arc<App>>, request: Request, next: Next) -
 
 /// Finds out who asks.
 pub async fn owner(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<HttpApp>>,
     mut request: Request,
     next: Next,
 ) -> Response<Body> {
@@ -148,7 +156,7 @@ pub async fn owner(
     };
     if !is_theirs {
         // What the protocol says of a connection that is not there: the client begins a new one.
-        return Problem::missing("there is no such connection").into_response();
+        return HttpProblem::missing("there is no such connection").into_response();
     }
     request.extensions_mut().insert(caller.clone());
     let mut response = next.run(request).await;
@@ -161,25 +169,25 @@ pub async fn owner(
     response
 }
 
-impl App {
-    fn is_own_page(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Problem> {
+impl HttpApp {
+    fn is_own_page(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), HttpProblem> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let (host, other) = (hosts.next(), hosts.next());
         let host = host.and_then(|h| h.to_str().ok()).filter(|_| other.is_none());
-        let Some(host) = host else { return Err(Problem::invalid("one Host is needed")) };
+        let Some(host) = host else { return Err(HttpProblem::invalid("one Host is needed")) };
         if uri.authority().is_some_and(|a| a.as_str() != host) {
-            return Err(Problem::invalid("the address and Host differ"));
+            return Err(HttpProblem::invalid("the address and Host differ"));
         }
         if !self.is_own_host(host) {
             let text = "the server does not go by this name; --allow-host adds one";
-            return Err(Problem::forbidden(text));
+            return Err(HttpProblem::forbidden(text));
         }
         for origin in headers.get_all(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
             let authority = origin.strip_prefix("http://").or(origin.strip_prefix("https://"));
             let is_own = authority.is_some_and(|a| a.eq_ignore_ascii_case(host));
             if !is_own && !self.origins.iter().any(|o| o == origin) {
-                return Err(Problem::forbidden("pages of this origin may not ask"));
+                return Err(HttpProblem::forbidden("pages of this origin may not ask"));
             }
         }
         Ok(())
@@ -198,19 +206,20 @@ impl App {
         self.hosts.iter().any(is_one)
     }
 
-    fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+    fn caller(&self, headers: &HeaderMap) -> Result<Caller, HttpProblem> {
         let owner = match &self.tokens {
             None => self.anybody.clone(),
             Some(tokens) => {
-                let token = token(headers).ok_or_else(Problem::unauthorized)?;
-                tokens.owner(&token).ok_or_else(Problem::unauthorized)?.clone()
+                let token = token(headers).ok_or_else(HttpProblem::unauthorized)?;
+                tokens.owner(&token).ok_or_else(HttpProblem::unauthorized)?.clone()
             }
         };
         let space = match self.tokens {
             None => self.machine.space(),
             Some(_) => self.machine.space_of(&owner.name, owner.limits.sessions)?,
         };
-        let running = owner.begin().map_err(|limit| Problem::limit(format!("too many {limit}")))?;
+        let running =
+            owner.begin().map_err(|limit| HttpProblem::limit(format!("too many {limit}")))?;
         Ok(Caller { owner, space, running: Arc::new(running) })
     }
 }
@@ -245,12 +254,12 @@ fn unescaped(name: &str) -> Cow<'_, str> {
 pub struct Gauge(AtomicU64);
 
 /// One of them.
-pub struct Counted<'a>(&'a Gauge);
+pub struct GaugeGuard<'a>(&'a Gauge);
 
 impl Gauge {
-    fn begin(&self) -> Counted<'_> {
+    fn begin(&self) -> GaugeGuard<'_> {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Counted(self)
+        GaugeGuard(self)
     }
 
     /// How many.
@@ -259,7 +268,7 @@ impl Gauge {
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for GaugeGuard<'_> {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -42,7 +42,7 @@ mod tokens;
 mod tools;
 
 pub use openapi::document;
-pub use server::{Log, Serve, ServeError, Server, serve};
+pub use server::{HttpServer, LogLevel, Serve, ServeError, serve};
 pub use tokens::{TokenError, Tokens};
 
 use std::sync::Arc;

@@ -10,28 +10,28 @@ const BUCKETS: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0, 10.0, 60
 
 /// What was counted since the server began.
 #[derive(Default)]
-pub struct Metrics(Mutex<Counts>);
+pub struct Metrics(Mutex<HttpCounts>);
 
 #[derive(Default)]
-struct Counts {
+struct HttpCounts {
     /// By method, route and status.
     requests: BTreeMap<(String, String, u16), u64>,
     /// By route.
-    times: BTreeMap<String, Times>,
+    times: BTreeMap<String, TimeHistogram>,
     /// By tool and whether it was done.
     calls: BTreeMap<(&'static str, bool), u64>,
     cpu: Duration,
 }
 
 #[derive(Default)]
-struct Times {
+struct TimeHistogram {
     buckets: [u64; BUCKETS.len()],
     count: u64,
     sum: f64,
 }
 
 /// What is so now.
-pub struct Now {
+pub struct GaugeReadings {
     pub running: usize,
     pub held: usize,
     pub awake: usize,
@@ -59,7 +59,7 @@ impl Metrics {
     }
 
     /// All of it as text.
-    pub fn text(&self, now: &Now) -> String {
+    pub fn text(&self, now: &GaugeReadings) -> String {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = String::new();
         head(&mut out, "wasibox_http_requests_total", "counter", "Requests that have ended.");

@@ -2,7 +2,7 @@
 
 use crate::tools::NOT_HERE;
 use serde_json::{Map, Value, json};
-use wasibox_actions::{Listed, Registry};
+use wasibox_actions::{ListedTool, Registry};
 
 /// The document of a server with these tools.
 pub fn document(registry: &Registry) -> Value {
@@ -54,7 +54,7 @@ fn session() -> Value {
     })
 }
 
-fn tool(listed: &Listed) -> Value {
+fn tool(listed: &ListedTool) -> Value {
     let tool = listed.tool;
     let mut responses = Map::new();
     responses.insert(

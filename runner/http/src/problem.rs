@@ -4,52 +4,52 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use serde_json::{Value, json};
-use wasibox_actions::{Kind, Refusal};
+use wasibox_actions::{Refusal, RefusalKind};
 
 /// Why a request was not done.
 #[derive(Clone, Debug)]
-pub struct Problem {
+pub struct HttpProblem {
     pub status: StatusCode,
     /// What kind it is, within `urn:wasibox:problem:`.
     pub kind: &'static str,
     pub detail: String,
 }
 
-impl Problem {
+impl HttpProblem {
     /// A problem of that status and kind.
-    pub fn new(status: StatusCode, kind: &'static str, detail: impl Into<String>) -> Problem {
-        Problem { status, kind, detail: detail.into() }
+    pub fn new(status: StatusCode, kind: &'static str, detail: impl Into<String>) -> HttpProblem {
+        HttpProblem { status, kind, detail: detail.into() }
     }
 
     /// 401: no valid token.
-    pub fn unauthorized() -> Problem {
-        Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", "a valid token is missing")
+    pub fn unauthorized() -> HttpProblem {
+        HttpProblem::new(StatusCode::UNAUTHORIZED, "unauthorized", "a valid token is missing")
     }
 
     /// 403: the token or the policy does not allow it.
-    pub fn forbidden(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    pub fn forbidden(detail: impl Into<String>) -> HttpProblem {
+        HttpProblem::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
     /// 404.
-    pub fn missing(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::NOT_FOUND, "missing", detail)
+    pub fn missing(detail: impl Into<String>) -> HttpProblem {
+        HttpProblem::new(StatusCode::NOT_FOUND, "missing", detail)
     }
 
     /// 400: the request makes no sense.
-    pub fn invalid(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::BAD_REQUEST, "invalid", detail)
+    pub fn invalid(detail: impl Into<String>) -> HttpProblem {
+        HttpProblem::new(StatusCode::BAD_REQUEST, "invalid", detail)
     }
 
     /// 429: too much at once, or a quota is used up.
-    pub fn limit(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::TOO_MANY_REQUESTS, "limit", detail)
+    pub fn limit(detail: impl Into<String>) -> HttpProblem {
+        HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, "limit", detail)
     }
 
     /// 500. What went wrong is logged, not told.
-    pub fn internal() -> Problem {
+    pub fn internal() -> HttpProblem {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
-        Problem::new(status, "internal", "the server could not do it")
+        HttpProblem::new(status, "internal", "the server could not do it")
     }
 
     /// The document.
@@ -63,27 +63,27 @@ impl Problem {
     }
 }
 
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Problem {
+impl From<Refusal> for HttpProblem {
+    fn from(refusal: Refusal) -> HttpProblem {
         let (status, kind) = match refusal.kind {
-            Kind::Invalid => (StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
-            Kind::Missing => (StatusCode::NOT_FOUND, "missing"),
-            Kind::Conflict => (StatusCode::CONFLICT, "conflict"),
-            Kind::Busy => (StatusCode::LOCKED, "busy"),
-            Kind::Limit => (StatusCode::PAYLOAD_TOO_LARGE, "limit"),
-            Kind::Denied => (StatusCode::FORBIDDEN, "forbidden"),
-            Kind::Cancelled => (StatusCode::SERVICE_UNAVAILABLE, "cancelled"),
-            Kind::Internal => {
+            RefusalKind::Invalid => (StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+            RefusalKind::Missing => (StatusCode::NOT_FOUND, "missing"),
+            RefusalKind::Conflict => (StatusCode::CONFLICT, "conflict"),
+            RefusalKind::Busy => (StatusCode::LOCKED, "busy"),
+            RefusalKind::Limit => (StatusCode::PAYLOAD_TOO_LARGE, "limit"),
+            RefusalKind::Denied => (StatusCode::FORBIDDEN, "forbidden"),
+            RefusalKind::Cancelled => (StatusCode::SERVICE_UNAVAILABLE, "cancelled"),
+            RefusalKind::Internal => {
                 // Paths of the host and the like are for the log.
                 tracing::error!(error = %refusal.text, "a call failed");
-                return Problem::internal();
+                return HttpProblem::internal();
             }
         };
-        Problem::new(status, kind, refusal.text)
+        HttpProblem::new(status, kind, refusal.text)
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for HttpProblem {
     fn into_response(self) -> Response<Body> {
         let mut response = (self.status, self.document().to_string()).into_response();
         let kind = HeaderValue::from_static("application/problem+json");

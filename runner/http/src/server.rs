@@ -1,6 +1,6 @@
 //! Connections: accepting them, their deadlines, the end.
 
-use crate::app::{App, router};
+use crate::app::{HttpApp, router};
 use crate::{Door, Tokens};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -37,17 +37,17 @@ pub struct Serve {
     pub tokens: Option<Tokens>,
     /// How long what runs may go on when the server is told to end.
     pub drain: Duration,
-    pub log: Option<Log>,
+    pub log: Option<LogLevel>,
 }
 
 /// What is logged, as lines of JSON on standard error.
 #[derive(Clone, Copy, Debug)]
-pub struct Log(LevelFilter);
+pub struct LogLevel(LevelFilter);
 
-impl Log {
+impl LogLevel {
     /// `error`, `warn`, `info`, `debug`.
-    pub fn named(name: &str) -> Option<Log> {
-        Some(Log(match name {
+    pub fn named(name: &str) -> Option<LogLevel> {
+        Some(LogLevel(match name {
             "error" => LevelFilter::ERROR,
             "warn" => LevelFilter::WARN,
             "info" => LevelFilter::INFO,
@@ -70,12 +70,12 @@ pub enum ServeError {
 
 /// What sends spans, where there is something that does.
 #[cfg(feature = "opentelemetry")]
-type Sending = crate::telemetry::Sending;
+type TelemetryGuard = crate::telemetry::TelemetryGuard;
 #[cfg(not(feature = "opentelemetry"))]
-enum Sending {}
+enum TelemetryGuard {}
 
 /// Begins to log, and to send spans.
-fn begin_log(Log(level): Log) -> Option<Sending> {
+fn begin_log(LogLevel(level): LogLevel) -> Option<TelemetryGuard> {
     let lines = tracing_subscriber::fmt::layer()
         .json()
         .flatten_event(true)
@@ -110,7 +110,7 @@ pub fn serve(door: Door, serve: Serve) -> Result<(), ServeError> {
         .build()
         .map_err(ServeError::Runtime)?;
     let served = runtime.block_on(async {
-        let server = Server::bind(door, serve).await?;
+        let server = HttpServer::bind(door, serve).await?;
         let mut signals = [SignalKind::terminate(), SignalKind::interrupt()]
             .map(|kind| signal(kind).map_err(ServeError::Signals));
         let [Ok(terminate), Ok(interrupt)] = &mut signals else {
@@ -137,26 +137,32 @@ pub fn serve(door: Door, serve: Serve) -> Result<(), ServeError> {
 }
 
 /// A server that listens.
-pub struct Server {
-    app: Arc<App>,
+pub struct HttpServer {
+    app: Arc<HttpApp>,
     listener: TcpListener,
     address: SocketAddr,
     drain: Duration,
     ending: CancellationToken,
 }
 
-impl Server {
+impl HttpServer {
     /// Takes the address.
     ///
     /// # Errors
     /// If it cannot be had.
-    pub async fn bind(door: Door, serve: Serve) -> Result<Server, ServeError> {
+    pub async fn bind(door: Door, serve: Serve) -> Result<HttpServer, ServeError> {
         let address = serve.listen;
         let failed = |source| ServeError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let app = Arc::new(App::new(door, serve.tokens, address));
-        Ok(Server { app, listener, address, drain: serve.drain, ending: CancellationToken::new() })
+        let app = Arc::new(HttpApp::new(door, serve.tokens, address));
+        Ok(HttpServer {
+            app,
+            listener,
+            address,
+            drain: serve.drain,
+            ending: CancellationToken::new(),
+        })
     }
 
     /// Where it listens.
@@ -171,7 +177,7 @@ impl Server {
 
     /// Serves until it is told to end, and all has ended.
     pub async fn run(self) {
-        let Server { app, listener, drain, ending, .. } = self;
+        let HttpServer { app, listener, drain, ending, .. } = self;
         let service = TowerToHyperService::new(router(&app));
         let connections = TaskTracker::new();
         let room = Arc::new(Semaphore::new(CONNECTIONS));

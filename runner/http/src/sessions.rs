@@ -2,7 +2,7 @@
 
 use crate::bridge;
 use crate::gate::Caller;
-use crate::problem::Problem;
+use crate::problem::HttpProblem;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Query, Request};
@@ -11,7 +11,7 @@ use axum::response::IntoResponse;
 use serde::Deserialize;
 use serde_json::json;
 use std::io::BufWriter;
-use wasibox_actions::{Kind, Refusal, Scope};
+use wasibox_actions::{Refusal, RefusalKind, ToolScope};
 
 /// Bytes of a snapshot that are sent at once.
 const PIECE: usize = 256 << 10;
@@ -21,14 +21,14 @@ const WBS: HeaderValue = HeaderValue::from_static("application/vnd.wasibox.snaps
 /// Does what blocks on a thread for that.
 pub async fn blocking<T: Send + 'static>(
     act: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Problem> {
-    let done = tokio::task::spawn_blocking(act).await.map_err(|_| Problem::internal())?;
+) -> Result<T, HttpProblem> {
+    let done = tokio::task::spawn_blocking(act).await.map_err(|_| HttpProblem::internal())?;
     Ok(done?)
 }
 
 /// `GET /v1/sessions`
-pub async fn list(Extension(caller): Extension<Caller>) -> Result<Response<Body>, Problem> {
-    caller.may(Scope::Read)?;
+pub async fn list(Extension(caller): Extension<Caller>) -> Result<Response<Body>, HttpProblem> {
+    caller.may(ToolScope::Read)?;
     let all = blocking(move || caller.space.list()).await?;
     Ok(axum::Json(json!({ "sessions": all })).into_response())
 }
@@ -37,12 +37,12 @@ pub async fn list(Extension(caller): Extension<Caller>) -> Result<Response<Body>
 pub async fn show(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(Scope::Read)?;
+) -> Result<Response<Body>, HttpProblem> {
+    caller.may(ToolScope::Read)?;
     let found = blocking(move || {
         let all = caller.space.list()?;
         let found = all.into_iter().find(|s| s.name == name);
-        found.ok_or_else(|| Refusal::new(Kind::Missing, format!("no session '{name}'")))
+        found.ok_or_else(|| Refusal::new(RefusalKind::Missing, format!("no session '{name}'")))
     });
     Ok(axum::Json(found.await?).into_response())
 }
@@ -51,11 +51,11 @@ pub async fn show(
 pub async fn make(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(Scope::Manage)?;
+) -> Result<Response<Body>, HttpProblem> {
+    caller.may(ToolScope::Manage)?;
     let made = blocking(move || match caller.space.make(&name) {
         Ok(_) => Ok((StatusCode::CREATED, name)),
-        Err(e) if e.kind == Kind::Conflict => {
+        Err(e) if e.kind == RefusalKind::Conflict => {
             caller.space.open(&name).map(|_| (StatusCode::OK, name))
         }
         Err(e) => Err(e),
@@ -68,8 +68,8 @@ pub async fn make(
 pub async fn remove(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-) -> Result<StatusCode, Problem> {
-    caller.may(Scope::Manage)?;
+) -> Result<StatusCode, HttpProblem> {
+    caller.may(ToolScope::Manage)?;
     blocking(move || caller.space.remove(&name)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -77,7 +77,7 @@ pub async fn remove(
 /// What of a session is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Which {
+pub struct ExportQuery {
     /// All commits, not only what it is now.
     #[serde(default)]
     history: bool,
@@ -87,9 +87,9 @@ pub struct Which {
 pub async fn snapshot(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-    Query(which): Query<Which>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(Scope::Read)?;
+    Query(which): Query<ExportQuery>,
+) -> Result<Response<Body>, HttpProblem> {
+    caller.may(ToolScope::Read)?;
     let (space, file) = (caller.space.clone(), format!("attachment; filename=\"{name}.wbs\""));
     let session = blocking(move || space.open(&name)).await?;
     let (to, body) = bridge::written(caller);
@@ -116,8 +116,8 @@ pub async fn import(
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     request: Request,
-) -> Result<Response<Body>, Problem> {
-    caller.may(Scope::Manage)?;
+) -> Result<Response<Body>, HttpProblem> {
+    caller.may(ToolScope::Manage)?;
     let (owner, running) = (caller.owner.clone(), caller.running.clone());
     let reader = bridge::read(request.into_body(), move |bytes| match owner.spend_bytes(bytes) {
         true => Ok(()),

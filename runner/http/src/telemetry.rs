@@ -14,9 +14,9 @@ use tracing_opentelemetry::{OpenTelemetryLayer, OpenTelemetrySpanExt};
 use tracing_subscriber::registry::LookupSpan;
 
 /// Sends what is left when it is dropped.
-pub struct Sending(SdkTracerProvider);
+pub struct TelemetryGuard(SdkTracerProvider);
 
-impl Drop for Sending {
+impl Drop for TelemetryGuard {
     fn drop(&mut self) {
         if let Err(e) = self.0.shutdown() {
             tracing::warn!(error = %e, "spans were not sent");
@@ -25,7 +25,7 @@ impl Drop for Sending {
 }
 
 /// What takes spans, if the environment names a collector.
-pub fn layer<S>() -> Option<(OpenTelemetryLayer<S, Tracer>, Sending)>
+pub fn layer<S>() -> Option<(OpenTelemetryLayer<S, Tracer>, TelemetryGuard)>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
@@ -46,7 +46,7 @@ where
     }
 }
 
-fn to<S>(exporter: SpanExporter) -> (OpenTelemetryLayer<S, Tracer>, Sending)
+fn to<S>(exporter: SpanExporter) -> (OpenTelemetryLayer<S, Tracer>, TelemetryGuard)
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
@@ -59,19 +59,19 @@ where
         .with_resource(resource.build())
         .build();
     let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("wasibox"));
-    (layer, Sending(provider))
+    (layer, TelemetryGuard(provider))
 }
 
 /// Makes a request's span part of the trace that its head names (W3C Trace Context).
 pub fn follow(span: &tracing::Span, headers: &HeaderMap) {
-    let context = TraceContextPropagator::new().extract(&Head(headers));
+    let context = TraceContextPropagator::new().extract(&TraceHeaders(headers));
     // A span that nobody takes has no place in a trace.
     let _ = span.set_parent(context);
 }
 
-struct Head<'a>(&'a HeaderMap);
+struct TraceHeaders<'a>(&'a HeaderMap);
 
-impl Extractor for Head<'_> {
+impl Extractor for TraceHeaders<'_> {
     fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key)?.to_str().ok()
     }

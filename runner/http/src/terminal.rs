@@ -4,11 +4,11 @@
 //! input) and `{"interrupt": true}`. To the client: `{"stream": "stdout"|"stderr", "text": ...}` and at the end of each script
 //! `{"exit_code": N, "commit": N, "cwd": DIR}`, or `{"problem": ...}`. One script runs at a time.
 
-use crate::app::App;
+use crate::app::HttpApp;
 use crate::gate::Caller;
-use crate::problem::Problem;
+use crate::problem::HttpProblem;
 use crate::sessions::blocking;
-use crate::tools::{Ended, whole_characters};
+use crate::tools::{CallStopGuard, whole_characters};
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::sync::Arc;
 use tokio::sync::mpsc::{Sender, channel};
-use wasibox::{Exec, Inherited, Input, Output, Session};
-use wasibox_actions::{Refusal, Scope, Stop};
+use wasibox::{Exec, InheritedStreams, Input, Output, Session};
+use wasibox_actions::{CallStop, Refusal, ToolScope};
 
 /// Most bytes of a message.
 const MESSAGE: usize = 1 << 20;
@@ -32,7 +32,7 @@ const WAITING: usize = 64;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum Said {
+enum TerminalMessage {
     Run(String),
     Stdin(String),
     End(bool),
@@ -41,14 +41,14 @@ enum Said {
 
 /// `GET /v1/sessions/{session}/terminal`
 pub async fn open(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<HttpApp>>,
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     upgrade: WebSocketUpgrade,
-) -> Result<Response<Body>, Problem> {
-    caller.may(Scope::Run)?;
+) -> Result<Response<Body>, HttpProblem> {
+    caller.may(ToolScope::Run)?;
     if app.registry.get("sandbox_exec").is_none() {
-        return Err(Problem::forbidden("this server runs no commands"));
+        return Err(HttpProblem::forbidden("this server runs no commands"));
     }
     let space = caller.space.clone();
     let session = blocking(move || space.open(&name)).await?;
@@ -63,16 +63,16 @@ pub async fn open(
 }
 
 /// A script that runs.
-struct Script {
+struct TerminalScript {
     input: Option<Sender<Vec<u8>>>,
-    stop: Arc<Stop>,
-    _ended: Ended,
+    stop: Arc<CallStop>,
+    _ended: CallStopGuard,
 }
 
 async fn talk(socket: WebSocket, session: Arc<Session>, caller: Caller) {
     let (mut to, mut from) = socket.split();
     let (tell, mut told) = channel::<Value>(WAITING);
-    let mut script: Option<Script> = None;
+    let mut script: Option<TerminalScript> = None;
     loop {
         tokio::select! {
             message = told.recv() => {
@@ -91,24 +91,24 @@ async fn talk(socket: WebSocket, session: Arc<Session>, caller: Caller) {
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
                     _ => return,
                 };
-                let problem = |why: String| json!({ "problem": Problem::invalid(why).document() });
+                let problem = |why: String| json!({ "problem": HttpProblem::invalid(why).document() });
                 let answer = match (said, &mut script) {
                     (Err(e), _) => Some(problem(e.to_string())),
-                    (Ok(Said::Run(_)), Some(_)) => Some(problem("a script runs already".into())),
-                    (Ok(Said::Run(text)), None) => {
+                    (Ok(TerminalMessage::Run(_)), Some(_)) => Some(problem("a script runs already".into())),
+                    (Ok(TerminalMessage::Run(text)), None) => {
                         script = begin(&session, &caller, text, tell.clone());
                         script.is_none().then(|| problem("it cannot begin".into()))
                     }
-                    (Ok(Said::Stdin(text)), Some(Script { input: Some(input), .. })) => {
+                    (Ok(TerminalMessage::Stdin(text)), Some(TerminalScript { input: Some(input), .. })) => {
                         // One who types faster than is read waits for nobody: the rest is lost.
                         let _ = input.try_send(text.into_bytes());
                         None
                     }
-                    (Ok(Said::End(true)), Some(script)) => {
+                    (Ok(TerminalMessage::End(true)), Some(script)) => {
                         script.input = None;
                         None
                     }
-                    (Ok(Said::Interrupt(true)), Some(script)) => {
+                    (Ok(TerminalMessage::Interrupt(true)), Some(script)) => {
                         script.stop.stop();
                         None
                     }
@@ -129,8 +129,8 @@ fn begin(
     caller: &Caller,
     text: String,
     tell: Sender<Value>,
-) -> Option<Script> {
-    let stop = Arc::new(Stop::default());
+) -> Option<TerminalScript> {
+    let stop = Arc::new(CallStop::default());
     let (input, mut typed) = channel::<Vec<u8>>(WAITING);
     let (reader, mut writer) = std::io::pipe().ok()?;
     // It ends when the script has ended, which closes the other end, or no more is typed.
@@ -147,18 +147,18 @@ fn begin(
         caller.owner.spend_cpu(theirs.cpu());
         let message = match done {
             Ok(message) => message,
-            Err(refusal) => json!({ "problem": Problem::from(refusal).document() }),
+            Err(refusal) => json!({ "problem": HttpProblem::from(refusal).document() }),
         };
         let _ = tell.blocking_send(message);
     });
-    Some(Script { input: Some(input), _ended: Ended(stop.clone()), stop })
+    Some(TerminalScript { input: Some(input), _ended: CallStopGuard(stop.clone()), stop })
 }
 
 fn run(
     session: &Session,
     text: String,
     stdin: PipeReader,
-    stop: &Stop,
+    stop: &CallStop,
     tell: &Sender<Value>,
 ) -> Result<Value, Refusal> {
     if text.contains('\0') {
@@ -171,7 +171,7 @@ fn run(
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| pass(out, "stdout", tell));
         scope.spawn(|| pass(err, "stderr", tell));
-        let streams = Inherited { stdin: &stdin, stdout: &to_out, stderr: &to_err };
+        let streams = InheritedStreams { stdin: &stdin, stdout: &to_out, stderr: &to_err };
         let outcome = stop.exec(session, exec, Some(&streams));
         // The readers end with the last of these.
         drop((to_out, to_err) as (PipeWriter, PipeWriter));

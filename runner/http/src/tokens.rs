@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use wasibox_actions::Scope;
+use wasibox_actions::ToolScope;
 
 /// Fewest characters of a token.
 const SHORTEST: usize = 16;
@@ -28,26 +28,26 @@ pub enum TokenError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct TokenFile {
     #[serde(default)]
-    token: Vec<Entry>,
+    token: Vec<TokenEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Entry {
+struct TokenEntry {
     name: String,
     token: Option<String>,
     sha256: Option<String>,
     scopes: Option<Vec<String>>,
     #[serde(default)]
-    limits: Limits,
+    limits: TokenLimits,
 }
 
 /// What the owner of a token may take.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Limits {
+pub struct TokenLimits {
     /// Sessions.
     pub sessions: usize,
     /// Requests at once.
@@ -58,9 +58,9 @@ pub struct Limits {
     pub bytes: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { sessions: 20, requests: 16, cpu_seconds: 3600, bytes: 4 << 30 }
+impl Default for TokenLimits {
+    fn default() -> TokenLimits {
+        TokenLimits { sessions: 20, requests: 16, cpu_seconds: 3600, bytes: 4 << 30 }
     }
 }
 
@@ -71,38 +71,38 @@ pub struct Tokens(Vec<([u8; 32], Arc<Owner>)>);
 pub struct Owner {
     /// The name before those of its sessions.
     pub name: String,
-    pub scopes: Vec<Scope>,
-    pub limits: Limits,
+    pub scopes: Vec<ToolScope>,
+    pub limits: TokenLimits,
     running: AtomicUsize,
-    used: Mutex<Used>,
+    used: Mutex<TokenUsage>,
 }
 
-struct Used {
+struct TokenUsage {
     since: Instant,
     cpu: Duration,
     bytes: u64,
 }
 
 /// A request that counts as running until this is dropped.
-pub struct Running(Arc<Owner>);
+pub struct RunningRequest(Arc<Owner>);
 
-impl Drop for Running {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 impl Owner {
-    fn new(name: String, scopes: Vec<Scope>, limits: Limits) -> Owner {
-        let used = Used { since: Instant::now(), cpu: Duration::ZERO, bytes: 0 };
+    fn new(name: String, scopes: Vec<ToolScope>, limits: TokenLimits) -> Owner {
+        let used = TokenUsage { since: Instant::now(), cpu: Duration::ZERO, bytes: 0 };
         let (running, used) = (AtomicUsize::new(0), Mutex::new(used));
         Owner { name, scopes, limits, running, used }
     }
 
     /// One request more, if that may be; else which limit is in the way.
-    pub fn begin(self: &Arc<Owner>) -> Result<Running, &'static str> {
+    pub fn begin(self: &Arc<Owner>) -> Result<RunningRequest, &'static str> {
         let before = self.running.fetch_add(1, Ordering::AcqRel);
-        let running = Running(self.clone());
+        let running = RunningRequest(self.clone());
         if before >= self.limits.requests {
             return Err("requests at once");
         }
@@ -127,10 +127,10 @@ impl Owner {
         })
     }
 
-    fn with_used<T>(&self, act: impl FnOnce(&mut Used) -> T) -> T {
+    fn with_used<T>(&self, act: impl FnOnce(&mut TokenUsage) -> T) -> T {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if used.since.elapsed() >= WINDOW {
-            *used = Used { since: Instant::now(), cpu: Duration::ZERO, bytes: 0 };
+            *used = TokenUsage { since: Instant::now(), cpu: Duration::ZERO, bytes: 0 };
         }
         act(&mut used)
     }
@@ -149,7 +149,7 @@ impl Tokens {
 
     fn parse(text: &str) -> Result<Tokens, String> {
         // Not the line: it may be a token's.
-        let file: File = toml::from_str(text).map_err(|e| e.message().to_owned())?;
+        let file: TokenFile = toml::from_str(text).map_err(|e| e.message().to_owned())?;
         let mut names = HashSet::new();
         let mut all: Vec<([u8; 32], Arc<Owner>)> = Vec::new();
         for entry in file.token {
@@ -182,11 +182,12 @@ impl Tokens {
                 return Err(wrong("the same token is there twice"));
             }
             let scopes = match &entry.scopes {
-                None => Scope::ALL.to_vec(),
+                None => ToolScope::ALL.to_vec(),
                 Some(names) => names
                     .iter()
                     .map(|n| {
-                        Scope::named(n).ok_or_else(|| wrong("scopes are read, write, run, manage"))
+                        ToolScope::named(n)
+                            .ok_or_else(|| wrong("scopes are read, write, run, manage"))
                     })
                     .collect::<Result<_, _>>()?,
             };
@@ -220,8 +221,8 @@ impl Tokens {
 /// Whoever asks where no tokens are.
 pub fn anybody() -> Arc<Owner> {
     let limits =
-        Limits { sessions: usize::MAX, requests: 256, cpu_seconds: u64::MAX, bytes: u64::MAX };
-    Arc::new(Owner::new(String::new(), Scope::ALL.to_vec(), limits))
+        TokenLimits { sessions: usize::MAX, requests: 256, cpu_seconds: u64::MAX, bytes: u64::MAX };
+    Arc::new(Owner::new(String::new(), ToolScope::ALL.to_vec(), limits))
 }
 
 /// Whether a token is RFC 6750's `b64token`, which is all that `Authorization: Bearer` can carry.
@@ -257,7 +258,7 @@ mod tests {
         );
         let tokens = Tokens::parse(&text).unwrap();
         let a = tokens.owner("abcdefghijklmnop").unwrap();
-        assert_eq!((&*a.name, &*a.scopes, a.limits.sessions), ("a", &[Scope::Read][..], 2));
+        assert_eq!((&*a.name, &*a.scopes, a.limits.sessions), ("a", &[ToolScope::Read][..], 2));
         assert_eq!(tokens.owner("ABCDEFGHIJKLMNOP").unwrap().name, "b");
         for other in ["", "abcdefghijklmno", "abcdefghijklmnopq", "Abcdefghijklmnop", sum] {
             assert!(tokens.owner(other).is_none(), "{other}");
@@ -310,7 +311,8 @@ mod tests {
 
     #[test]
     fn requests_at_once_and_bytes_are_bounded() {
-        let limits = Limits { requests: 2, bytes: 10, cpu_seconds: 1, ..Limits::default() };
+        let limits =
+            TokenLimits { requests: 2, bytes: 10, cpu_seconds: 1, ..TokenLimits::default() };
         let owner = Arc::new(Owner::new("a".into(), vec![], limits));
         let (a, _b) = (owner.begin().ok().unwrap(), owner.begin().ok().unwrap());
         assert!(owner.begin().is_err());

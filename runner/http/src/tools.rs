@@ -1,9 +1,9 @@
 //! A call of a tool: its answer at once, or as events while it runs.
 
-use crate::app::App;
+use crate::app::HttpApp;
 use crate::bridge;
 use crate::gate::Caller;
-use crate::problem::Problem;
+use crate::problem::HttpProblem;
 use axum::Extension;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path, Request, State};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{Sender, channel};
-use wasibox_actions::{Call, Client, Done, Event, Stop, Tool};
+use wasibox_actions::{CallEvent, CallStop, Client, ClientCall, ToolEntry, ToolResult};
 
 /// Most bytes of arguments: a file of 16 MiB in base64, and more.
 pub const BODY: usize = 24 << 20;
@@ -24,9 +24,9 @@ pub const NOT_HERE: &str = "use_session";
 const WAITING: usize = 64;
 
 /// A call that is stopped when nobody waits for it.
-pub struct Ended(pub Arc<Stop>);
+pub struct CallStopGuard(pub Arc<CallStop>);
 
-impl Drop for Ended {
+impl Drop for CallStopGuard {
     fn drop(&mut self) {
         self.0.stop();
     }
@@ -34,7 +34,7 @@ impl Drop for Ended {
 
 /// `GET /v1/tools`
 pub async fn list(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<HttpApp>>,
     Extension(caller): Extension<Caller>,
 ) -> Response<Body> {
     let tools: Vec<Value> = app
@@ -58,17 +58,18 @@ pub async fn list(
 
 /// `POST /v1/sessions/{session}/tools/{tool}`
 pub async fn call(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<HttpApp>>,
     Extension(caller): Extension<Caller>,
     Path((session, name)): Path<(String, String)>,
     request: Request,
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, HttpProblem> {
     let listed = app.registry.get(&name).filter(|_| name != NOT_HERE);
-    let tool = listed.ok_or_else(|| Problem::missing(format!("there is no tool '{name}'")))?.tool;
+    let tool =
+        listed.ok_or_else(|| HttpProblem::missing(format!("there is no tool '{name}'")))?.tool;
     caller.may(tool.scope)?;
     let wants_events = wants(request.headers(), "text/event-stream");
     let arguments = arguments(&caller, request).await?;
-    let job = Job { app, caller, session, tool, arguments, stop: Arc::default() };
+    let job = ToolCallJob { app, caller, session, tool, arguments, stop: Arc::default() };
     match wants_events {
         true => Ok(job.events()),
         false => job.answer().await,
@@ -82,67 +83,70 @@ fn wants(headers: &HeaderMap, kind: &str) -> bool {
 }
 
 /// The object that is a request's body; none is an empty one.
-pub async fn arguments(caller: &Caller, request: Request) -> Result<Map<String, Value>, Problem> {
+pub async fn arguments(
+    caller: &Caller,
+    request: Request,
+) -> Result<Map<String, Value>, HttpProblem> {
     let kind = request.headers().get(header::CONTENT_TYPE).map(|v| v.to_str().unwrap_or_default());
     let kind = kind.map(|k| k.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
     let bytes = to_bytes(request.into_body(), BODY).await.map_err(|_| {
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "limit", format!("more than {BODY} bytes"))
+        HttpProblem::new(StatusCode::PAYLOAD_TOO_LARGE, "limit", format!("more than {BODY} bytes"))
     })?;
     if !caller.owner.spend_bytes(bytes.len() as u64) {
-        return Err(Problem::limit("too many bytes within an hour"));
+        return Err(HttpProblem::limit("too many bytes within an hour"));
     }
     if bytes.is_empty() {
         return Ok(Map::new());
     }
     if kind.as_deref() != Some("application/json") {
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        return Err(Problem::new(status, "invalid", "the body is application/json"));
+        return Err(HttpProblem::new(status, "invalid", "the body is application/json"));
     }
-    serde_json::from_slice(&bytes).map_err(|e| Problem::invalid(format!("the body: {e}")))
+    serde_json::from_slice(&bytes).map_err(|e| HttpProblem::invalid(format!("the body: {e}")))
 }
 
-struct Job {
-    app: Arc<App>,
+struct ToolCallJob {
+    app: Arc<HttpApp>,
     caller: Caller,
     session: String,
-    tool: &'static Tool,
+    tool: &'static ToolEntry,
     arguments: Map<String, Value>,
-    stop: Arc<Stop>,
+    stop: Arc<CallStop>,
 }
 
-impl Job {
+impl ToolCallJob {
     /// Does it; blocks.
-    fn run(self, emit: Option<&(dyn Fn(Event<'_>) + Sync)>) -> Result<Done, Problem> {
-        let Job { app, caller, session, tool, arguments, stop } = self;
+    fn run(self, emit: Option<&(dyn Fn(CallEvent<'_>) + Sync)>) -> Result<ToolResult, HttpProblem> {
+        let ToolCallJob { app, caller, session, tool, arguments, stop } = self;
         // What is not there is not made.
         let _held = caller.space.open(&session)?;
         let span =
             tracing::info_span!("tool", name = tool.name, session, owner = caller.owner.name);
         let _in = span.entered();
         let client = Client::of(caller.space.clone(), session);
-        let done = tool.run(arguments, &Call { client: &client, stop: &stop, emit });
+        let done = tool.run(arguments, &ClientCall { client: &client, stop: &stop, emit });
         caller.owner.spend_cpu(stop.cpu());
         app.metrics.call(tool.name, done.is_ok(), stop.cpu());
         Ok(done?)
     }
 
-    async fn answer(self) -> Result<Response<Body>, Problem> {
-        let _ended = Ended(self.stop.clone());
+    async fn answer(self) -> Result<Response<Body>, HttpProblem> {
+        let _ended = CallStopGuard(self.stop.clone());
         let request = tracing::Span::current();
         let done = tokio::task::spawn_blocking(move || request.in_scope(|| self.run(None))).await;
-        let done = done.map_err(|_| Problem::internal())??;
+        let done = done.map_err(|_| HttpProblem::internal())??;
         Ok(axum::Json(done.answer).into_response())
     }
 
     fn events(self) -> Response<Body> {
         let (to, from) = channel::<Result<Sse, Infallible>>(WAITING);
-        let ended = Ended(self.stop.clone());
+        let ended = CallStopGuard(self.stop.clone());
         let request = tracing::Span::current();
         tokio::task::spawn_blocking(move || {
             let _in = request.entered();
             let rests = Mutex::new([Vec::new(), Vec::new()]);
-            let emit = |event: Event<'_>| {
-                let Event::Output { is_error, bytes } = event;
+            let emit = |event: CallEvent<'_>| {
+                let CallEvent::Output { is_error, bytes } = event;
                 let mut rests = rests.lock().unwrap_or_else(PoisonError::into_inner);
                 let text = whole_characters(&mut rests[usize::from(is_error)], bytes);
                 let stream = if is_error { "stderr" } else { "stdout" };

@@ -6,7 +6,7 @@
 //! - *commands*: names with the atom that implements them; the name is `argv[0]`,
 //! - *volumes*: directories of the root file system, one per mount path,
 //! - a manifest with versions, SHA-256 digests, licences and our own annotation
-//!   ([`manifest::Extra`]) for what the format lacks, such as execute bits.
+//!   ([`manifest::ManifestExtra`]) for what the format lacks, such as execute bits.
 //!
 //! # Invariants
 //! - [`Image::open`] maps the file and reads the manifest and the directory of each
@@ -34,8 +34,8 @@ mod source;
 mod tree;
 mod walk;
 
-pub use manifest::{Extra, License};
-pub use open::{Bytes, Command, Entry, EntryKind, Folder, Image};
+pub use manifest::{License, ManifestExtra};
+pub use open::{Bytes, EntryKind, Image, ImageCommand, ImageDir, ImageEntry};
 #[cfg(unix)]
 pub use pack::{ImageSpec, pack, pack_to};
 pub use tree::TreeDigest;

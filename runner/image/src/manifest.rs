@@ -8,7 +8,7 @@ pub const KEY: &str = "wasibox";
 
 /// What the package format has no field for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Extra {
+pub struct ManifestExtra {
     /// Version of this annotation.
     pub schema: u32,
     /// Modification time of every file, in seconds since the epoch.

@@ -20,12 +20,12 @@ const TAGS: u8 = 13;
 
 /// Reads them; `None` if the module is none, or has something of somebody else's that can change.
 pub fn facts(wasm: &[u8]) -> Option<Facts> {
-    let mut rest = Bytes(wasm.strip_prefix(b"\0asm\x01\0\0\0")?);
+    let mut rest = ModuleBytes(wasm.strip_prefix(b"\0asm\x01\0\0\0")?);
     let mut facts = Facts::default();
     while !rest.0.is_empty() {
         let id = rest.byte()?;
         let len = rest.number()? as usize;
-        let mut section = Bytes(rest.take(len)?);
+        let mut section = ModuleBytes(rest.take(len)?);
         match id {
             IMPORTS => (0..section.number()?).try_for_each(|_| section.import())?,
             GLOBALS => {
@@ -52,9 +52,9 @@ pub fn facts(wasm: &[u8]) -> Option<Facts> {
     Some(facts)
 }
 
-struct Bytes<'a>(&'a [u8]);
+struct ModuleBytes<'a>(&'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> ModuleBytes<'a> {
     fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;

@@ -1,9 +1,9 @@
 //! Reading an image.
 
 use crate::ImageError;
-use crate::manifest::{Extra, KEY};
+use crate::manifest::{KEY, ManifestExtra};
 use crate::source;
-use crate::walk::{Claims, Found, Walk, entries};
+use crate::walk::{Claims, ImageWalk, WalkEntry, entries};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// A command of the image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct ImageCommand {
     /// Its name, which is `argv[0]` too.
     pub name: String,
     /// The atom that implements it.
@@ -25,7 +25,7 @@ pub struct Command {
 }
 
 /// A path of the root file system.
-pub struct Entry {
+pub struct ImageEntry {
     /// Absolute path.
     pub path: String,
     /// Permission bits.
@@ -47,8 +47,8 @@ pub enum EntryKind {
 pub struct Image {
     path: PathBuf,
     reader: OwnedReader,
-    extra: Extra,
-    commands: Vec<Command>,
+    extra: ManifestExtra,
+    commands: Vec<ImageCommand>,
     digests: BTreeMap<String, [u8; 32]>,
     len: u64,
     /// The folders that were listed, by their places.
@@ -86,7 +86,7 @@ impl Image {
         let damaged = |why: String| ImageError::Damaged { path: path.into(), why };
         let reader = OwnedReader::parse(bytes).map_err(|e| damaged(chain(&e)))?;
         let manifest = reader.manifest();
-        let extra = match manifest.package_annotation::<Extra>(KEY) {
+        let extra = match manifest.package_annotation::<ManifestExtra>(KEY) {
             Ok(Some(e)) => e,
             Ok(None) => return Err(ImageError::NotAnImage { path: path.into() }),
             Err(e) => return Err(damaged(e.to_string())),
@@ -106,7 +106,7 @@ impl Image {
             if !digests.contains_key(&atom) || name.is_empty() || name.contains(['/', '\0']) {
                 return Err(damaged(format!("command {name:?} names no atom")));
             }
-            commands.push(Command { name: name.clone(), atom });
+            commands.push(ImageCommand { name: name.clone(), atom });
         }
         let listed = Mutex::default();
         Ok(Image { path: path.into(), extra, commands, digests, len, reader, listed })
@@ -136,12 +136,12 @@ impl Image {
     }
 
     /// Our annotation.
-    pub fn extra(&self) -> &Extra {
+    pub fn extra(&self) -> &ManifestExtra {
         &self.extra
     }
 
     /// Commands in the image's order.
-    pub fn commands(&self) -> &[Command] {
+    pub fn commands(&self) -> &[ImageCommand] {
         &self.commands
     }
 
@@ -189,15 +189,15 @@ impl Image {
     ///
     /// # Errors
     /// [`ImageError::Damaged`].
-    pub fn rootfs(&self) -> Result<Vec<Entry>, ImageError> {
+    pub fn rootfs(&self) -> Result<Vec<ImageEntry>, ImageError> {
         let time = self.time();
         guarded(&self.path, || {
             let mut out = Vec::new();
-            let mut walk = Walk::default();
+            let mut walk = ImageWalk::default();
             for (path, volume) in self.mounted()? {
                 let root = volume.root().map_err(|e| chain(&e))?;
                 let at = path.clone();
-                out.push(Entry { path, mode: 0o755, time, kind: EntryKind::Dir });
+                out.push(ImageEntry { path, mode: 0o755, time, kind: EntryKind::Dir });
                 walk.all(&root, &at, 0, &mut |found| {
                     out.push(self.entry(found));
                     Ok(())
@@ -211,8 +211,8 @@ impl Image {
     ///
     /// # Errors
     /// [`ImageError::Damaged`].
-    pub fn folders(self: &Arc<Image>) -> Result<Vec<Folder>, ImageError> {
-        let folder = |(path, volume)| Folder {
+    pub fn folders(self: &Arc<Image>) -> Result<Vec<ImageDir>, ImageError> {
+        let folder = |(path, volume)| ImageDir {
             image: self.clone(),
             volume: Arc::new(volume),
             path,
@@ -239,14 +239,14 @@ impl Image {
     }
 
     /// What is found, as a guest sees it.
-    fn entry(&self, found: Found<'_>) -> Entry {
+    fn entry(&self, found: WalkEntry<'_>) -> ImageEntry {
         let (kind, usual) = match found.entry {
             DirEntry::Dir(_) => (EntryKind::Dir, 0o755),
             DirEntry::File(f) => (EntryKind::File(Arc::new(f.bytes().clone())), 0o644),
             DirEntry::Symlink(s) => (EntryKind::Symlink(s.target().to_owned()), 0o777),
         };
         let mode = self.extra.modes.get(&found.path).map_or(usual, |m| m & 0o777);
-        Entry { path: found.path, mode, time: self.time(), kind }
+        ImageEntry { path: found.path, mode, time: self.time(), kind }
     }
 
     /// Digest of the root file system as the manifest claims it, see [`crate::TreeDigest`].
@@ -326,7 +326,7 @@ impl Image {
         }
         guarded(&self.path, || {
             let mut content = self.len;
-            let mut walk = Walk::default();
+            let mut walk = ImageWalk::default();
             for volume in self.reader.iter_volumes() {
                 let (at, volume) = volume.map_err(|e| chain(&e))?;
                 let root = volume.root().map_err(|e| chain(&e))?;
@@ -353,7 +353,7 @@ fn less(left: u64, file: &[u8]) -> Result<u64, String> {
 
 /// A directory of the root file system, which is read when it is listed.
 #[derive(Clone)]
-pub struct Folder {
+pub struct ImageDir {
     image: Arc<Image>,
     volume: Arc<VolumeSection>,
     path: String,
@@ -361,7 +361,7 @@ pub struct Folder {
     inner: Vec<String>,
 }
 
-impl Folder {
+impl ImageDir {
     /// Absolute path.
     pub fn path(&self) -> &str {
         &self.path
@@ -371,7 +371,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`ImageError::Damaged`].
-    pub fn list(&self) -> Result<Vec<(Entry, Option<Folder>)>, ImageError> {
+    pub fn list(&self) -> Result<Vec<(ImageEntry, Option<ImageDir>)>, ImageError> {
         guarded(&self.image.path, || {
             let mut dir = self.volume.root().map_err(|e| chain(&e))?;
             for name in &self.inner {
@@ -390,10 +390,10 @@ impl Folder {
         })
     }
 
-    fn child(&self, path: &str) -> Folder {
+    fn child(&self, path: &str) -> ImageDir {
         let name = path.get(self.path.len() + 1..).unwrap_or_default().to_owned();
         let inner = self.inner.iter().cloned().chain([name]).collect();
-        Folder { path: path.to_owned(), inner, ..self.clone() }
+        ImageDir { path: path.to_owned(), inner, ..self.clone() }
     }
 }
 

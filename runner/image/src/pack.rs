@@ -1,6 +1,6 @@
 //! Making an image.
 
-use crate::manifest::{Extra, KEY, License};
+use crate::manifest::{KEY, License, ManifestExtra};
 use crate::{ImageError, TreeDigest};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,15 +55,15 @@ pub struct ImageSpec {
 /// cannot hold, a `rootfs` with `/bin` or `/usr/bin`, or a symbolic link that leaves
 /// its volume; [`ImageError::Io`] for a file that cannot be read.
 pub fn pack(spec: &ImageSpec) -> Result<Vec<u8>, ImageError> {
-    let mut extra = Extra {
+    let mut extra = ManifestExtra {
         schema: 1,
         time: spec.time,
         versions: spec.versions.clone(),
         licenses: spec.licenses.clone(),
         annotations: spec.annotations.clone(),
-        ..Extra::default()
+        ..ManifestExtra::default()
     };
-    let mut root = Dir::default();
+    let mut root = PackDir::default();
     for dir in &spec.rootfs {
         collect(&mut root, dir, "", &mut extra)?;
     }
@@ -113,8 +113,8 @@ pub fn pack_to(spec: &ImageSpec, path: &Path) -> Result<[u8; 32], ImageError> {
 
 fn manifest(
     spec: &ImageSpec,
-    extra: &Extra,
-    volumes: &[(String, Dir)],
+    extra: &ManifestExtra,
+    volumes: &[(String, PackDir)],
 ) -> Result<Manifest, ImageError> {
     let mut m = Manifest { entrypoint: spec.entrypoint.clone(), ..Manifest::default() };
     let mut wapm = notes::Wapm::new(
@@ -178,15 +178,20 @@ fn segment(name: &str) -> Result<PathSegment, ImageError> {
 
 /// A directory to pack; files are read late so that only one is in memory twice.
 #[derive(Default)]
-struct Dir(BTreeMap<String, Node>);
+struct PackDir(BTreeMap<String, PackNode>);
 
-enum Node {
-    Dir(Dir),
+enum PackNode {
+    Dir(PackDir),
     File(PathBuf),
     Link(String),
 }
 
-fn collect(into: &mut Dir, dir: &Path, at: &str, extra: &mut Extra) -> Result<(), ImageError> {
+fn collect(
+    into: &mut PackDir,
+    dir: &Path,
+    at: &str,
+    extra: &mut ManifestExtra,
+) -> Result<(), ImageError> {
     let io = |source| ImageError::Io { path: dir.into(), source };
     for entry in std::fs::read_dir(dir).map_err(io)? {
         let entry = entry.map_err(io)?;
@@ -199,21 +204,21 @@ fn collect(into: &mut Dir, dir: &Path, at: &str, extra: &mut Extra) -> Result<()
         let full = format!("{at}/{name}");
         let node = if meta.is_dir() {
             let mut sub = match into.0.remove(&name) {
-                Some(Node::Dir(d)) => d,
-                _ => Dir::default(),
+                Some(PackNode::Dir(d)) => d,
+                _ => PackDir::default(),
             };
             collect(&mut sub, &path, &full, extra)?;
-            Node::Dir(sub)
+            PackNode::Dir(sub)
         } else if meta.is_symlink() {
             let target = std::fs::read_link(&path).map_err(io)?;
             let target = target.into_os_string().into_string();
-            Node::Link(target.map_err(|t| ImageError::Pack(format!("link target {t:?}")))?)
+            PackNode::Link(target.map_err(|t| ImageError::Pack(format!("link target {t:?}")))?)
         } else if meta.is_file() {
             extra.modes.remove(&full);
             if meta.permissions().mode() & 0o111 != 0 {
                 extra.modes.insert(full, 0o755);
             }
-            Node::File(path)
+            PackNode::File(path)
         } else {
             return Err(ImageError::Pack(format!("{}: not a file", path.display())));
         };
@@ -224,12 +229,12 @@ fn collect(into: &mut Dir, dir: &Path, at: &str, extra: &mut Extra) -> Result<()
 
 /// One volume per directory of the root, and per directory of `/usr`: other runtimes
 /// mount volumes read-only and must still be able to make `/usr/bin`.
-fn split(root: Dir) -> Result<Vec<(String, Dir)>, ImageError> {
+fn split(root: PackDir) -> Result<Vec<(String, PackDir)>, ImageError> {
     let mut out = Vec::new();
     for (name, node) in root.0 {
         match (name.as_str(), node) {
             ("bin", _) => return Err(ImageError::Pack("/bin belongs to the commands".into())),
-            ("usr", Node::Dir(usr)) => {
+            ("usr", PackNode::Dir(usr)) => {
                 for (name, node) in usr.0 {
                     match (name.as_str(), node) {
                         ("bin", _) => {
@@ -237,29 +242,29 @@ fn split(root: Dir) -> Result<Vec<(String, Dir)>, ImageError> {
                                 "/usr/bin belongs to the commands".into(),
                             ));
                         }
-                        (_, Node::Dir(d)) => out.push((format!("/usr/{name}"), d)),
+                        (_, PackNode::Dir(d)) => out.push((format!("/usr/{name}"), d)),
                         _ => return Err(ImageError::Pack(format!("/usr/{name}: not a directory"))),
                     }
                 }
             }
-            (_, Node::Dir(d)) => out.push((format!("/{name}"), d)),
+            (_, PackNode::Dir(d)) => out.push((format!("/{name}"), d)),
             _ => return Err(ImageError::Pack(format!("/{name}: not a directory"))),
         }
     }
     Ok(out)
 }
 
-impl Dir {
+impl PackDir {
     fn digest(&self, at: &str, into: &mut TreeDigest) -> Result<(), ImageError> {
         for (name, node) in &self.0 {
             let path = format!("{at}/{name}");
             match node {
-                Node::Dir(d) => {
+                PackNode::Dir(d) => {
                     into.dir(&path);
                     d.digest(&path, into)?;
                 }
-                Node::Link(t) => into.link(&path, t),
-                Node::File(from) => into.file(&path, &read(from)?),
+                PackNode::Link(t) => into.link(&path, t),
+                PackNode::File(from) => into.file(&path, &read(from)?),
             }
         }
         Ok(())
@@ -269,9 +274,9 @@ impl Dir {
         let mut children = BTreeMap::new();
         for (name, node) in self.0 {
             let entry = match node {
-                Node::Dir(d) => DirEntry::Dir(d.into_webc(stamps)?),
-                Node::Link(t) => DirEntry::Symlink(SymlinkEntry::owned(t, stamps)),
-                Node::File(path) => DirEntry::File(FileEntry::owned(read(&path)?, stamps)),
+                PackNode::Dir(d) => DirEntry::Dir(d.into_webc(stamps)?),
+                PackNode::Link(t) => DirEntry::Symlink(SymlinkEntry::owned(t, stamps)),
+                PackNode::File(path) => DirEntry::File(FileEntry::owned(read(&path)?, stamps)),
             };
             children.insert(segment(&name)?, entry);
         }

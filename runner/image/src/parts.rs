@@ -7,7 +7,7 @@
 //! # Deliberately absent
 //! Digests of parts: whoever fetches them has them from where the parts come from.
 
-use crate::{Entry, EntryKind, Folder, Image, ImageError};
+use crate::{EntryKind, Image, ImageDir, ImageEntry, ImageError};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
@@ -23,18 +23,18 @@ pub struct Catalog {
     /// Names with the number of the program that implements each.
     pub commands: Vec<(String, u32)>,
     /// [`Image::atoms`] in their order; they are the first parts.
-    pub programs: Vec<Program>,
+    pub programs: Vec<CatalogProgram>,
     /// Lengths of all parts.
     pub parts: Vec<u32>,
     /// The root file system's directories by their paths.
-    pub volumes: Vec<(String, Dir)>,
+    pub volumes: Vec<(String, CatalogDir)>,
     /// What the directories hold, one behind the other; those below a directory come before it.
     listings: ByteBuf,
 }
 
 /// A program of the image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Program {
+pub struct CatalogProgram {
     pub name: String,
     /// SHA-256.
     pub digest: [u8; 32],
@@ -42,24 +42,24 @@ pub struct Program {
 
 /// A directory: where the catalog has what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dir {
+pub struct CatalogDir {
     at: u32,
     len: u32,
 }
 
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Item {
+pub struct CatalogEntry {
     pub name: String,
     /// Permission bits.
     pub mode: u16,
-    pub what: What,
+    pub what: CatalogEntryKind,
 }
 
 /// What an entry is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum What {
-    Dir(Dir),
+pub enum CatalogEntryKind {
+    Dir(CatalogDir),
     /// So many bytes of a part, from there on.
     File {
         part: u32,
@@ -71,7 +71,7 @@ pub enum What {
 
 /// A part: its name and its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ImagePart {
     pub name: String,
     pub bytes: Vec<u8>,
 }
@@ -105,20 +105,22 @@ impl Catalog {
     /// # Errors
     /// [`ImageError::Damaged`] if the catalog has no such directory, or one with a file that does not lie in its part or a
     /// directory that does not come before it.
-    pub fn list(&self, dir: Dir) -> Result<Vec<Item>, ImageError> {
+    pub fn list(&self, dir: CatalogDir) -> Result<Vec<CatalogEntry>, ImageError> {
         let range = dir.at as usize..dir.at as usize + dir.len as usize;
         let listing = self.listings.get(range).ok_or_else(|| damaged("a directory"))?;
-        let items: Vec<Item> = match postcard::take_from_bytes(listing) {
+        let items: Vec<CatalogEntry> = match postcard::take_from_bytes(listing) {
             Ok((items, [])) => items,
             _ => return Err(damaged("a directory")),
         };
-        let fits = |item: &Item| match &item.what {
-            What::Dir(below) => u64::from(below.at) + u64::from(below.len) <= dir.at.into(),
-            What::File { part, at, len } => {
+        let fits = |item: &CatalogEntry| match &item.what {
+            CatalogEntryKind::Dir(below) => {
+                u64::from(below.at) + u64::from(below.len) <= dir.at.into()
+            }
+            CatalogEntryKind::File { part, at, len } => {
                 let end = u64::from(*at) + u64::from(*len);
                 self.parts.get(*part as usize).is_some_and(|part| end <= u64::from(*part))
             }
-            What::Symlink(_) => true,
+            CatalogEntryKind::Symlink(_) => true,
         };
         if items.iter().all(fits) { Ok(items) } else { Err(damaged("a directory's entries")) }
     }
@@ -135,20 +137,24 @@ fn damaged(why: &str) -> ImageError {
 pub fn split(
     image: &Arc<Image>,
     part_of: &dyn Fn(&str) -> String,
-) -> Result<(Catalog, Vec<Part>), ImageError> {
+) -> Result<(Catalog, Vec<ImagePart>), ImageError> {
     let names: Vec<&String> = image.atoms().keys().collect();
     let number = |atom: &str| names.iter().position(|name| *name == atom).unwrap_or(0) as u32;
     let mut parts = Vec::new();
     for name in &names {
-        parts.push(Part { name: (*name).clone(), bytes: image.checked_atom(name)? });
+        parts.push(ImagePart { name: (*name).clone(), bytes: image.checked_atom(name)? });
     }
-    let mut split = Split { part_of, parts, numbers: BTreeMap::new(), listings: Vec::new() };
+    let mut split =
+        CatalogBuilder { part_of, parts, numbers: BTreeMap::new(), listings: Vec::new() };
     let mut volumes = Vec::new();
     for folder in image.folders()? {
         volumes.push((folder.path().to_owned(), split.dir(&folder)?));
     }
-    let programs =
-        image.atoms().iter().map(|(name, d)| Program { name: name.clone(), digest: *d }).collect();
+    let programs = image
+        .atoms()
+        .iter()
+        .map(|(name, d)| CatalogProgram { name: name.clone(), digest: *d })
+        .collect();
     let catalog = Catalog {
         identity: image.identity(),
         time: image.time(),
@@ -161,39 +167,39 @@ pub fn split(
     Ok((catalog, split.parts))
 }
 
-struct Split<'a> {
+struct CatalogBuilder<'a> {
     part_of: &'a dyn Fn(&str) -> String,
-    parts: Vec<Part>,
+    parts: Vec<ImagePart>,
     numbers: BTreeMap<String, u32>,
     listings: Vec<u8>,
 }
 
-impl Split<'_> {
-    fn dir(&mut self, folder: &Folder) -> Result<Dir, ImageError> {
+impl CatalogBuilder<'_> {
+    fn dir(&mut self, folder: &ImageDir) -> Result<CatalogDir, ImageError> {
         let mut out = Vec::new();
         for (entry, inner) in folder.list()? {
-            let Entry { path, mode, kind, .. } = entry;
+            let ImageEntry { path, mode, kind, .. } = entry;
             let what = match (kind, inner) {
-                (_, Some(inner)) => What::Dir(self.dir(&inner)?),
+                (_, Some(inner)) => CatalogEntryKind::Dir(self.dir(&inner)?),
                 (EntryKind::File(bytes), _) => self.file(&path, (*bytes).as_ref())?,
-                (EntryKind::Symlink(target), _) => What::Symlink(target),
+                (EntryKind::Symlink(target), _) => CatalogEntryKind::Symlink(target),
                 (EntryKind::Dir, None) => continue,
             };
             let name = path.rsplit('/').next().unwrap_or_default().to_owned();
-            out.push(Item { name, mode, what });
+            out.push(CatalogEntry { name, mode, what });
         }
         let listing = postcard::to_stdvec(&out).map_err(|e| ImageError::Pack(e.to_string()))?;
         let number = |n| u32::try_from(n).map_err(|_| ImageError::Pack("too many names".into()));
         let (at, len) = (number(self.listings.len())?, number(listing.len())?);
         self.listings.extend(listing);
-        Ok(Dir { at, len })
+        Ok(CatalogDir { at, len })
     }
 
-    fn file(&mut self, path: &str, bytes: &[u8]) -> Result<What, ImageError> {
+    fn file(&mut self, path: &str, bytes: &[u8]) -> Result<CatalogEntryKind, ImageError> {
         let name = (self.part_of)(path);
         let (next, parts) = (self.parts.len() as u32, &mut self.parts);
         let part = *self.numbers.entry(name).or_insert_with_key(|name| {
-            parts.push(Part { name: name.clone(), bytes: Vec::new() });
+            parts.push(ImagePart { name: name.clone(), bytes: Vec::new() });
             next
         });
         let into = &mut self.parts[part as usize].bytes;
@@ -202,6 +208,6 @@ impl Split<'_> {
         let len = u32::try_from(bytes.len()).map_err(|_| too_large())?;
         at.checked_add(len).ok_or_else(too_large)?;
         into.extend_from_slice(bytes);
-        Ok(What::File { part, at, len })
+        Ok(CatalogEntryKind::File { part, at, len })
     }
 }

@@ -18,7 +18,7 @@ const MAX_PATH: usize = 4096;
 const MAX_PATHS: usize = 256 << 20;
 
 /// Something in a directory.
-pub struct Found<'a> {
+pub struct WalkEntry<'a> {
     /// Absolute path.
     pub path: String,
     /// Its digest, as the directory claims it.
@@ -54,11 +54,11 @@ pub fn entries<'a>(
     dir: &Directory<'a>,
     at: &str,
     depth: usize,
-) -> Result<(Vec<Found<'a>>, Range<usize>), String> {
+) -> Result<(Vec<WalkEntry<'a>>, Range<usize>), String> {
     if depth > MAX_DEPTH {
         return Err("directories nest too deeply".into());
     }
-    let mut out: Vec<Found<'a>> = Vec::new();
+    let mut out: Vec<WalkEntry<'a>> = Vec::new();
     let mut span = 0..0;
     let mut last = "";
     for entry in dir.entries() {
@@ -79,20 +79,20 @@ pub fn entries<'a>(
         let begin = name.as_ptr() as usize;
         span = if last.is_empty() { begin } else { span.start }..begin + name.len();
         last = name;
-        out.push(Found { path: format!("{at}/{name}"), hash, entry });
+        out.push(WalkEntry { path: format!("{at}/{name}"), hash, entry });
     }
     Ok((out, span))
 }
 
 /// A walk through all directories.
 #[derive(Default)]
-pub struct Walk {
+pub struct ImageWalk {
     claims: Claims,
     entries: usize,
     paths: usize,
 }
 
-impl Walk {
+impl ImageWalk {
     /// Calls `take` with all that is below the directory at the path `at`, directories before what
     /// is in them.
     pub fn all<'a>(
@@ -100,7 +100,7 @@ impl Walk {
         dir: &Directory<'a>,
         at: &str,
         depth: usize,
-        take: &mut dyn FnMut(Found<'a>) -> Result<(), String>,
+        take: &mut dyn FnMut(WalkEntry<'a>) -> Result<(), String>,
     ) -> Result<(), String> {
         let (found, span) = entries(dir, at, depth)?;
         self.claims.add(span, at)?;

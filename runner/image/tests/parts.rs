@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use wasibox_image::parts::{Catalog, Dir, Part, What, split};
+use wasibox_image::parts::{Catalog, CatalogDir, CatalogEntryKind, ImagePart, split};
 use wasibox_image::{EntryKind, Image, ImageSpec, pack};
 
 fn image(root: &Path) -> Arc<Image> {
@@ -31,21 +31,21 @@ fn image(root: &Path) -> Arc<Image> {
 /// All that the catalog tells, with files' bytes out of the parts.
 fn listed(
     catalog: &Catalog,
-    (path, dir): (&str, Dir),
-    parts: &[Part],
+    (path, dir): (&str, CatalogDir),
+    parts: &[ImagePart],
     out: &mut Vec<(String, u16, Vec<u8>)>,
 ) {
     for item in catalog.list(dir).unwrap() {
         let path = format!("{path}/{}", item.name);
         let bytes = match &item.what {
-            What::Dir(_) => Vec::new(),
-            What::Symlink(target) => target.clone().into_bytes(),
-            What::File { part, at, len } => {
+            CatalogEntryKind::Dir(_) => Vec::new(),
+            CatalogEntryKind::Symlink(target) => target.clone().into_bytes(),
+            CatalogEntryKind::File { part, at, len } => {
                 parts[*part as usize].bytes[*at as usize..(*at + *len) as usize].to_vec()
             }
         };
         out.push((path.clone(), item.mode, bytes));
-        if let What::Dir(dir) = &item.what {
+        if let CatalogEntryKind::Dir(dir) = &item.what {
             listed(catalog, (&path, *dir), parts, out);
         }
     }
@@ -105,11 +105,11 @@ fn catalogs_that_do_not_fit_are_refused() {
 
 /// Whether all directories can be listed.
 fn can_be_listed(catalog: &Catalog) -> bool {
-    fn below(catalog: &Catalog, dir: Dir) -> bool {
+    fn below(catalog: &Catalog, dir: CatalogDir) -> bool {
         catalog.list(dir).is_ok_and(|items| {
             items.iter().all(|item| match item.what {
-                What::Dir(dir) => below(catalog, dir),
-                What::File { .. } | What::Symlink(_) => true,
+                CatalogEntryKind::Dir(dir) => below(catalog, dir),
+                CatalogEntryKind::File { .. } | CatalogEntryKind::Symlink(_) => true,
             })
         })
     }

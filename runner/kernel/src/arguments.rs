@@ -4,7 +4,7 @@
 //! they are copied: a list of empty strings costs the host thirty times what it costs the guest.
 
 use super::border::GuestList;
-use super::memory::Memory;
+use super::memory::CallMemory;
 use std::sync::Arc;
 use wasibox_vfs::{Budget, Errno, Reservation};
 
@@ -25,17 +25,17 @@ pub fn cost<'a>(strings: impl Iterator<Item = &'a Vec<u8>>) -> u64 {
 }
 
 /// Copies the lists of one program.
-pub struct Arguments {
+pub struct ArgumentLists {
     held: Reservation,
     spare: u64,
     room: usize,
 }
 
-impl Arguments {
+impl ArgumentLists {
     /// Lists that are charged to `budget`, with `besides` bytes more.
-    pub fn new(budget: &Arc<Budget>, besides: u64) -> Result<Arguments, Errno> {
+    pub fn new(budget: &Arc<Budget>, besides: u64) -> Result<ArgumentLists, Errno> {
         let held = budget.reserve(besides + STEP).ok_or(Errno::NOMEM)?;
-        Ok(Arguments { held, spare: STEP, room: ARG_MAX })
+        Ok(ArgumentLists { held, spare: STEP, room: ARG_MAX })
     }
 
     /// Charges a string.
@@ -59,7 +59,7 @@ impl Arguments {
     }
 
     /// NUL-terminated strings behind an array of `n` pointers.
-    pub fn pointers<M: Memory>(
+    pub fn pointers<M: CallMemory>(
         &mut self,
         mem: &M,
         GuestList { at: list, n }: GuestList,
@@ -77,7 +77,7 @@ impl Arguments {
 
     /// Strings separated by line feeds, as WASIX has them, or each ended by a NUL: so our own programs pass
     /// what has line feeds in it.
-    pub fn lines<M: Memory>(
+    pub fn lines<M: CallMemory>(
         &mut self,
         mem: &M,
         GuestList { at, n: len }: GuestList,

@@ -5,7 +5,7 @@
 //! function that uses them says so (EBADF, EFAULT). Numbers are those of preview 1 and of WASIX (`wasi/api.h` and
 //! `wasi/api_wasix.h` of wasix-libc).
 
-use super::memory::Memory;
+use super::memory::CallMemory;
 use serde::{Deserialize, Serialize};
 use wasibox_vfs::Errno;
 
@@ -30,7 +30,7 @@ impl GuestStr {
     ///
     /// # Errors
     /// EFAULT, ENAMETOOLONG, EINVAL for a NUL.
-    pub fn path<M: Memory>(self, mem: &M) -> Result<Vec<u8>, Errno> {
+    pub fn path<M: CallMemory>(self, mem: &M) -> Result<Vec<u8>, Errno> {
         mem.path(self.at, self.len)
     }
 }
@@ -80,9 +80,9 @@ impl PathAt {
 
 /// How the last part of a path is looked up (`lookupflags`).
 #[derive(Clone, Copy, Debug)]
-pub struct Lookup(pub u32);
+pub struct LookupFlags(pub u32);
 
-impl Lookup {
+impl LookupFlags {
     /// Whether a symbolic link at the end stands for what it leads to.
     pub fn follows(self) -> bool {
         self.0 & 1 != 0
@@ -197,7 +197,7 @@ impl From<u32> for CloseOnExec {
 /// How a file is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening {
-    pub lookup: Lookup,
+    pub lookup: LookupFlags,
     pub oflags: OFlags,
     pub rights: Rights,
     pub fdflags: FdFlags,
@@ -207,7 +207,7 @@ impl Opening {
     /// What the four numbers of `path_open` mean.
     pub fn of(lookup: u32, oflags: u32, rights: u64, fdflags: u32) -> Opening {
         Opening {
-            lookup: Lookup(lookup),
+            lookup: LookupFlags(lookup),
             oflags: OFlags(oflags),
             rights: Rights(rights),
             fdflags: fdflags.into(),
@@ -245,7 +245,7 @@ impl SetTimes {
 
 /// A program to begin: by what name, with which strings, and where it is looked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Program {
+pub struct ProgramRequest {
     pub name: GuestStr,
     pub args: GuestList,
     /// At 0 the caller's own.
@@ -258,7 +258,7 @@ pub struct Program {
 
 /// What a new process has other than its parent.
 #[derive(Clone, Copy, Debug)]
-pub struct Changes {
+pub struct ProcessChanges {
     /// Operations on descriptors and the directory.
     pub files: GuestList,
     /// Pairs of signal and disposition.
@@ -275,21 +275,21 @@ pub struct Domain {
 
 /// The buffers of a socket's call and its flags (`riflags`, `siflags`).
 #[derive(Clone, Copy, Debug)]
-pub struct Transfer {
+pub struct SocketTransfer {
     pub vectors: GuestList,
     pub flags: u32,
 }
 
-impl Transfer {
+impl SocketTransfer {
     /// The `n` buffers that are listed at `iovs`, and the flags of the call.
-    pub fn of(iovs: u32, n: u32, flags: u32) -> Transfer {
-        Transfer { vectors: GuestList::of(iovs, n), flags }
+    pub fn of(iovs: u32, n: u32, flags: u32) -> SocketTransfer {
+        SocketTransfer { vectors: GuestList::of(iovs, n), flags }
     }
 }
 
 /// Where a receiving call tells how much came, and flags of that.
 #[derive(Clone, Copy, Debug)]
-pub struct Received {
+pub struct ReceiveResult {
     pub count: u32,
     pub flags: u32,
 }

@@ -4,27 +4,27 @@ use super::border::{CloseOnExec, Fd, FdFlags, GuestBuf, GuestList, Rights, SetTi
 use super::call_path::own_stat;
 use super::call_sock;
 use super::cells::PREPARED_AT;
-use super::descriptors::{Descriptor, Listing, OpenFile, ROOT_FD};
-use super::guest::{Call, Halt, MAX_MOVED, Sys};
+use super::descriptors::{Descriptor, DirListing, OpenDescription, ROOT_FD};
+use super::guest::{GuestCall, Halt, MAX_MOVED, Sys};
 use super::host::Host;
-use super::memory::Memory;
+use super::memory::CallMemory;
 use super::outcome::LimitHit;
 use crate::lock;
 use box_abi::signal;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use wasibox_vfs::{DirEntry, Errno, File, FileKind, Loc, Stat};
+use wasibox_vfs::{DirEntry, Errno, FileKind, Loc, Stat, VfsFile};
 
 const MAX_IOVS: u32 = 1024;
 
 /// The open file of a descriptor.
-pub fn open_file<H: Host>(c: &Call<'_, H>, fd: Fd) -> Result<Arc<OpenFile>, Errno> {
+pub fn open_file<H: Host>(c: &GuestCall<'_, H>, fd: Fd) -> Result<Arc<OpenDescription>, Errno> {
     Ok(lock(&c.process.fds).get(fd)?.open.clone())
 }
 
 /// The list of buffers that a call gives.
 pub fn iovs<H: Host>(
-    c: &Call<'_, H>,
+    c: &GuestCall<'_, H>,
     GuestList { at, n }: GuestList,
 ) -> Result<Vec<(u32, u32)>, Errno> {
     if n > MAX_IOVS {
@@ -38,8 +38,8 @@ pub fn iovs<H: Host>(
 
 /// Reads until the list is full, the file has no more for now, or [`MAX_MOVED`].
 fn read<H: Host>(
-    c: &mut Call<'_, H>,
-    open: &OpenFile,
+    c: &mut GuestCall<'_, H>,
+    open: &OpenDescription,
     off: u64,
     list: &[(u32, u32)],
 ) -> Result<u64, Halt> {
@@ -80,8 +80,8 @@ fn read<H: Host>(
 /// Writes everything unless an error comes in between, at most [`MAX_MOVED`]; returns the bytes
 /// written and the offset after them.
 fn write<H: Host>(
-    c: &mut Call<'_, H>,
-    open: &OpenFile,
+    c: &mut GuestCall<'_, H>,
+    open: &OpenDescription,
     off: u64,
     append: bool,
     list: &[(u32, u32)],
@@ -103,7 +103,7 @@ fn write<H: Host>(
             };
             let written = c.mem.lend(from, n, |data| match &open.file {
                 // The answer may be about the process's own descriptors.
-                File::Meta(m) => m.exchange(data, &|n| own_stat(c, Fd(n))).map(|n| (n, at)),
+                VfsFile::Meta(m) => m.exchange(data, &|n| own_stat(c, Fd(n))).map(|n| (n, at)),
                 file => file.write(at, append, data),
             });
             match written {
@@ -119,7 +119,7 @@ fn write<H: Host>(
                     r => r?,
                 },
                 Err(e) => {
-                    if matches!(&open.file, File::Stream(s) if s.full()) {
+                    if matches!(&open.file, VfsFile::Stream(s) if s.full()) {
                         c.process.kernel.hit(LimitHit::Output);
                         return Err(Halt::Killed);
                     }
@@ -139,7 +139,7 @@ fn write<H: Host>(
 }
 
 /// Tells how many bytes were moved.
-pub fn put_count<H: Host>(c: &mut Call<'_, H>, out: u32, n: u64) -> Sys {
+pub fn put_count<H: Host>(c: &mut GuestCall<'_, H>, out: u32, n: u64) -> Sys {
     Ok(c.mem.put_u32(out, u32::try_from(n).unwrap_or(u32::MAX))?)
 }
 
@@ -148,9 +148,9 @@ pub fn put_count<H: Host>(c: &mut Call<'_, H>, out: u32, n: u64) -> Sys {
 ///
 /// # Errors
 /// EBADF if it is not open for reading, EAGAIN, EINVAL for more than 1024 buffers.
-pub fn fd_read<H: Host>(c: &mut Call<'_, H>, fd: Fd, vectors: GuestList, out: u32) -> Sys {
+pub fn fd_read<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, vectors: GuestList, out: u32) -> Sys {
     let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
-    if let File::Socket(_) = open.file {
+    if let VfsFile::Socket(_) = open.file {
         let (n, _) = call_sock::receive(c, &open, &list, 0)?;
         return put_count(c, out, n);
     }
@@ -167,7 +167,7 @@ pub fn fd_read<H: Host>(c: &mut Call<'_, H>, fd: Fd, vectors: GuestList, out: u3
 /// # Errors
 /// ESPIPE where there are no offsets; those of [`fd_read`].
 pub fn fd_pread<H: Host>(
-    c: &mut Call<'_, H>,
+    c: &mut GuestCall<'_, H>,
     fd: Fd,
     vectors: GuestList,
     off: u64,
@@ -186,9 +186,9 @@ pub fn fd_pread<H: Host>(
 ///
 /// # Errors
 /// EBADF if it is not open for writing, EAGAIN, EPIPE, ENOSPC, EINVAL for more than 1024 buffers.
-pub fn fd_write<H: Host>(c: &mut Call<'_, H>, fd: Fd, vectors: GuestList, out: u32) -> Sys {
+pub fn fd_write<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, vectors: GuestList, out: u32) -> Sys {
     let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
-    if let File::Socket(_) = open.file {
+    if let VfsFile::Socket(_) = open.file {
         let n = call_sock::send(c, &open, &list, 0, None)?;
         return put_count(c, out, n);
     }
@@ -205,7 +205,7 @@ pub fn fd_write<H: Host>(c: &mut Call<'_, H>, fd: Fd, vectors: GuestList, out: u
 /// # Errors
 /// ESPIPE where there are no offsets; those of [`fd_write`].
 pub fn fd_pwrite<H: Host>(
-    c: &mut Call<'_, H>,
+    c: &mut GuestCall<'_, H>,
     fd: Fd,
     vectors: GuestList,
     off: u64,
@@ -223,7 +223,7 @@ pub fn fd_pwrite<H: Host>(
 ///
 /// # Errors
 /// EBADF.
-pub fn fd_close<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
+pub fn fd_close<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd) -> Sys {
     // Dropped after the lock is released: closing may wake others.
     let closed = lock(&c.process.fds).remove(fd)?;
     drop(closed);
@@ -234,7 +234,7 @@ pub fn fd_close<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
 ///
 /// # Errors
 /// EBADF if `from` is not open or `to` cannot be a number, EMFILE.
-pub fn fd_renumber<H: Host>(c: &mut Call<'_, H>, from: Fd, to: Fd) -> Sys {
+pub fn fd_renumber<H: Host>(c: &mut GuestCall<'_, H>, from: Fd, to: Fd) -> Sys {
     let replaced = {
         let mut fds = lock(&c.process.fds);
         if from == to {
@@ -250,7 +250,7 @@ pub fn fd_renumber<H: Host>(c: &mut Call<'_, H>, from: Fd, to: Fd) -> Sys {
 }
 
 /// `fsync(2)`, and `fdatasync(2)`, which is the same here.
-pub fn fd_sync<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
+pub fn fd_sync<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd) -> Sys {
     Ok(open_file(c, fd)?.file.sync()?)
 }
 
@@ -258,7 +258,7 @@ pub fn fd_sync<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
 ///
 /// # Errors
 /// EBADF.
-pub fn fd_advise<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
+pub fn fd_advise<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd) -> Sys {
     open_file(c, fd).map(drop).map_err(Halt::from)
 }
 
@@ -266,7 +266,7 @@ pub fn fd_advise<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
 ///
 /// # Errors
 /// EBADF if it is not open for writing, EFBIG, ENOSPC.
-pub fn fd_allocate<H: Host>(c: &mut Call<'_, H>, fd: Fd, off: u64, len: u64) -> Sys {
+pub fn fd_allocate<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, off: u64, len: u64) -> Sys {
     let open = open_file(c, fd)?;
     let end = off.checked_add(len).ok_or(Errno::FBIG)?;
     if !open.write {
@@ -295,14 +295,14 @@ pub fn wasi_type(kind: FileKind) -> u8 {
 }
 
 /// The `fdstat` of a descriptor: file type, flags and rights. Rights that are inherited are all that there are.
-pub fn fd_fdstat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
+pub fn fd_fdstat_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     let open = open_file(c, fd)?;
     let kind = open.file.stat()?.kind;
     let rights = Rights::of(open.read, open.write, open.file.seekable());
     let flags = FdFlags::of(open.append.load(Ordering::Relaxed), open.nonblock());
     let mut b = [0u8; 24];
     b[0] = match &open.file {
-        File::Socket(s) if s.kind() == wasibox_vfs::net::Kind::Datagram => DATAGRAM_SOCKET,
+        VfsFile::Socket(s) if s.kind() == wasibox_vfs::net::SocketKind::Datagram => DATAGRAM_SOCKET,
         _ => wasi_type(kind),
     };
     b[2..4].copy_from_slice(&flags.0.to_le_bytes());
@@ -312,7 +312,7 @@ pub fn fd_fdstat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
 }
 
 /// `fcntl(F_SETFL)`: appending and waiting; other flags are left out. Those who share the open file share them.
-pub fn fd_fdstat_set_flags<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags) -> Sys {
+pub fn fd_fdstat_set_flags<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, flags: FdFlags) -> Sys {
     let open = open_file(c, fd)?;
     open.append.store(flags.appends(), Ordering::Relaxed);
     open.nonblock.store(flags.is_nonblock(), Ordering::Relaxed);
@@ -323,12 +323,12 @@ pub fn fd_fdstat_set_flags<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags)
 ///
 /// # Errors
 /// EBADF.
-pub fn fd_fdstat_set_rights<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
+pub fn fd_fdstat_set_rights<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd) -> Sys {
     open_file(c, fd).map(drop).map_err(Halt::from)
 }
 
 /// `filestat` of preview 1.
-pub fn put_stat<H: Host>(c: &mut Call<'_, H>, out: u32, s: &Stat) -> Sys {
+pub fn put_stat<H: Host>(c: &mut GuestCall<'_, H>, out: u32, s: &Stat) -> Sys {
     let mut b = [0u8; 64];
     // What a session has made itself, as `/tmp`, is of now.
     let most = c.process.kernel.fixed.get().map_or(u64::MAX, |_| PREPARED_AT);
@@ -349,7 +349,7 @@ pub fn put_stat<H: Host>(c: &mut Call<'_, H>, out: u32, s: &Stat) -> Sys {
 }
 
 /// `fstat(2)`, as a `filestat` at `out`.
-pub fn fd_filestat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
+pub fn fd_filestat_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     let s = open_file(c, fd)?.file.stat()?;
     put_stat(c, out, &s)
 }
@@ -358,7 +358,7 @@ pub fn fd_filestat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
 ///
 /// # Errors
 /// EINVAL if it is not open for writing, EFBIG, ENOSPC.
-pub fn fd_filestat_set_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, size: u64) -> Sys {
+pub fn fd_filestat_set_size<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, size: u64) -> Sys {
     let open = open_file(c, fd)?;
     if !open.write {
         return Err(Errno::INVAL.into());
@@ -370,12 +370,12 @@ pub fn fd_filestat_set_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, size: u64) -> 
 ///
 /// # Errors
 /// EINVAL if a given time and the present one are both asked for.
-pub fn fd_filestat_set_times<H: Host>(c: &mut Call<'_, H>, fd: Fd, set: SetTimes) -> Sys {
+pub fn fd_filestat_set_times<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, set: SetTimes) -> Sys {
     let (a, m) = set.times()?;
     Ok(open_file(c, fd)?.file.set_times(a, m)?)
 }
 
-fn is_preopen(open: &OpenFile, fd: Fd) -> bool {
+fn is_preopen(open: &OpenDescription, fd: Fd) -> bool {
     let root = wasibox_vfs::Loc::Tree(wasibox_vfs::tree::ROOT);
     fd == ROOT_FD && open.file.loc() == Some(&root)
 }
@@ -384,7 +384,7 @@ fn is_preopen(open: &OpenFile, fd: Fd) -> bool {
 ///
 /// # Errors
 /// EBADF for every other number, which is where libc stops asking.
-pub fn fd_prestat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
+pub fn fd_prestat_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     if !is_preopen(&*open_file(c, fd)?, fd) {
         return Err(Errno::BADF.into());
     }
@@ -397,7 +397,7 @@ pub fn fd_prestat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
 ///
 /// # Errors
 /// EBADF, ENAMETOOLONG for no room.
-pub fn fd_prestat_dir_name<H: Host>(c: &mut Call<'_, H>, fd: Fd, buf: GuestBuf) -> Sys {
+pub fn fd_prestat_dir_name<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, buf: GuestBuf) -> Sys {
     if !is_preopen(&*open_file(c, fd)?, fd) {
         return Err(Errno::BADF.into());
     }
@@ -408,7 +408,7 @@ pub fn fd_prestat_dir_name<H: Host>(c: &mut Call<'_, H>, fd: Fd, buf: GuestBuf) 
 }
 
 /// The entries of `/dev/fd`.
-fn own_names<H: Host>(c: &Call<'_, H>) -> Vec<DirEntry> {
+fn own_names<H: Host>(c: &GuestCall<'_, H>) -> Vec<DirEntry> {
     let names = lock(&c.process.fds).names();
     let entry = |n: Fd| {
         let kind = own_stat(c, n).map_or(FileKind::CharDevice, |s| s.kind);
@@ -423,7 +423,7 @@ fn own_names<H: Host>(c: &Call<'_, H>) -> Vec<DirEntry> {
 /// # Errors
 /// ENOTDIR, ENOMEM for a listing that exceeds the memory limit.
 pub fn fd_readdir<H: Host>(
-    c: &mut Call<'_, H>,
+    c: &mut GuestCall<'_, H>,
     fd: Fd,
     buf: GuestBuf,
     cookie: u64,
@@ -442,7 +442,7 @@ pub fn fd_readdir<H: Host>(
                 if *loc == Loc::Tree(wasibox_vfs::tree::DEV_FD) {
                     entries.extend(own_names(c));
                 }
-                l.insert(Listing::new(entries, &kernel.budget)?).clone()
+                l.insert(DirListing::new(entries, &kernel.budget)?).clone()
             }
         }
     };
@@ -475,7 +475,13 @@ pub fn fd_readdir<H: Host>(
 ///
 /// # Errors
 /// ESPIPE where there are no offsets, EINVAL for a place before the start or beyond 2<sup>63</sup> - 1.
-pub fn fd_seek<H: Host>(c: &mut Call<'_, H>, fd: Fd, delta: i64, whence: u32, out: u32) -> Sys {
+pub fn fd_seek<H: Host>(
+    c: &mut GuestCall<'_, H>,
+    fd: Fd,
+    delta: i64,
+    whence: u32,
+    out: u32,
+) -> Sys {
     let open = open_file(c, fd)?;
     if !open.file.seekable() {
         return Err(Errno::SPIPE.into());
@@ -493,14 +499,14 @@ pub fn fd_seek<H: Host>(c: &mut Call<'_, H>, fd: Fd, delta: i64, whence: u32, ou
 }
 
 /// The descriptor's offset: [`fd_seek`] by nothing.
-pub fn fd_tell<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
+pub fn fd_tell<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     fd_seek(c, fd, 0, 1, out)
 }
 
 /// Gives the process a descriptor for `file`.
 pub fn install<H: Host>(
-    c: &Call<'_, H>,
-    open: Arc<OpenFile>,
+    c: &GuestCall<'_, H>,
+    open: Arc<OpenDescription>,
     cloexec: CloseOnExec,
 ) -> Result<Fd, Errno> {
     lock(&c.process.fds).add(Descriptor { open, cloexec: cloexec.0 }, Fd(0))

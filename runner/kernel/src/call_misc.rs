@@ -1,14 +1,14 @@
 //! WASI preview 1: arguments, environment, clocks, randomness.
 
 use super::border::GuestBuf;
-use super::guest::{Call, Sys};
+use super::guest::{GuestCall, Sys};
 use super::host::Host;
-use super::memory::Memory;
+use super::memory::CallMemory;
 use box_abi::clock;
 use wasibox_vfs::Errno;
 
 /// Lays strings out as WASI wants them: pointers at `list`, NUL-terminated bytes at `buf`.
-fn put_strings<M: Memory>(mem: &mut M, strings: &[Vec<u8>], list: u32, buf: u32) -> Sys {
+fn put_strings<M: CallMemory>(mem: &mut M, strings: &[Vec<u8>], list: u32, buf: u32) -> Sys {
     let mut at = buf;
     for (s, i) in strings.iter().zip(0u32..) {
         let slot = i.checked_mul(4).and_then(|n| list.checked_add(n)).ok_or(Errno::FAULT)?;
@@ -22,7 +22,7 @@ fn put_strings<M: Memory>(mem: &mut M, strings: &[Vec<u8>], list: u32, buf: u32)
     Ok(())
 }
 
-fn put_sizes<M: Memory>(mem: &mut M, strings: &[Vec<u8>], count: u32, size: u32) -> Sys {
+fn put_sizes<M: CallMemory>(mem: &mut M, strings: &[Vec<u8>], count: u32, size: u32) -> Sys {
     let bytes: usize = strings.iter().map(|s| s.len() + 1).sum();
     mem.put_u32(count, u32::try_from(strings.len()).map_err(|_| Errno::OVERFLOW)?)?;
     mem.put_u32(size, u32::try_from(bytes).map_err(|_| Errno::OVERFLOW)?)?;
@@ -30,31 +30,31 @@ fn put_sizes<M: Memory>(mem: &mut M, strings: &[Vec<u8>], count: u32, size: u32)
 }
 
 /// The arguments: pointers at `argv`, and the strings with their NULs at `buf`, both as large as [`args_sizes_get`] told.
-pub fn args_get<H: Host>(c: &mut Call<'_, H>, argv: u32, buf: u32) -> Sys {
+pub fn args_get<H: Host>(c: &mut GuestCall<'_, H>, argv: u32, buf: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_strings(&mut c.mem, &start.argv, argv, buf)
 }
 
 /// The number of arguments at `count`, and the bytes of all with their NULs at `size`.
-pub fn args_sizes_get<H: Host>(c: &mut Call<'_, H>, count: u32, size: u32) -> Sys {
+pub fn args_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32, size: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_sizes(&mut c.mem, &start.argv, count, size)
 }
 
 /// The environment as `NAME=value`: pointers at `env`, and the strings with their NULs at `buf`.
-pub fn environ_get<H: Host>(c: &mut Call<'_, H>, env: u32, buf: u32) -> Sys {
+pub fn environ_get<H: Host>(c: &mut GuestCall<'_, H>, env: u32, buf: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_strings(&mut c.mem, &start.env, env, buf)
 }
 
 /// The number of variables at `count`, and the bytes of all with their NULs at `size`.
-pub fn environ_sizes_get<H: Host>(c: &mut Call<'_, H>, count: u32, size: u32) -> Sys {
+pub fn environ_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32, size: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_sizes(&mut c.mem, &start.env, count, size)
 }
 
 /// The time of a WASI clock in nanoseconds; EINVAL for an unknown one.
-pub fn now<H: Host>(c: &Call<'_, H>, id: u32) -> Result<u64, Errno> {
+pub fn now<H: Host>(c: &GuestCall<'_, H>, id: u32) -> Result<u64, Errno> {
     if let Some(fixed) = c.process.kernel.fixed.get() {
         return Ok(fixed.now(id == 0));
     }
@@ -75,7 +75,7 @@ pub fn now<H: Host>(c: &Call<'_, H>, id: u32) -> Result<u64, Errno> {
 ///
 /// # Errors
 /// EINVAL for an unknown clock.
-pub fn clock_res_get<H: Host>(c: &mut Call<'_, H>, id: u32, out: u32) -> Sys {
+pub fn clock_res_get<H: Host>(c: &mut GuestCall<'_, H>, id: u32, out: u32) -> Sys {
     now(c, id)?;
     Ok(c.mem.put_u64(out, 1)?)
 }
@@ -84,14 +84,14 @@ pub fn clock_res_get<H: Host>(c: &mut Call<'_, H>, id: u32, out: u32) -> Sys {
 ///
 /// # Errors
 /// EINVAL for an unknown clock.
-pub fn clock_time_get<H: Host>(c: &mut Call<'_, H>, id: u32, out: u32) -> Sys {
+pub fn clock_time_get<H: Host>(c: &mut GuestCall<'_, H>, id: u32, out: u32) -> Sys {
     let t = now(c, id)?;
     Ok(c.mem.put_u64(out, t)?)
 }
 
 /// Fills the room with random bytes: of the host's source, but for a process
-/// that is prepared (see [`Fixed`](super::cells::Fixed)).
-pub fn random_get<H: Host>(c: &mut Call<'_, H>, buf: GuestBuf) -> Sys {
+/// that is prepared (see [`FixedClock`](super::cells::Fixed)).
+pub fn random_get<H: Host>(c: &mut GuestCall<'_, H>, buf: GuestBuf) -> Sys {
     let GuestBuf { at: buf, len } = buf;
     let mut done = 0;
     while done < len as usize {

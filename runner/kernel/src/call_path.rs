@@ -1,23 +1,23 @@
 //! WASI preview 1: paths.
 
-use super::border::{CloseOnExec, Fd, GuestBuf, GuestStr, Lookup, Opening, PathAt, SetTimes};
+use super::border::{CloseOnExec, Fd, GuestBuf, GuestStr, LookupFlags, Opening, PathAt, SetTimes};
 use super::call_fd::{install, open_file, put_stat};
 use super::cells::can_be_named;
-use super::descriptors::OpenFile;
-use super::guest::{Call, Sys};
+use super::descriptors::OpenDescription;
+use super::guest::{GuestCall, Sys};
 use super::host::Host;
-use super::memory::Memory;
+use super::memory::CallMemory;
 use crate::lock;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use wasibox_vfs::{Errno, File, Loc, OpenFlags, Opened, Stat, Stated};
+use wasibox_vfs::{Errno, Loc, OpenFlags, OpenResult, Stat, StatResult, VfsFile};
 
 /// Modes of what is made, before the process's umask.
 const NEW_FILE: u16 = 0o666;
 const NEW_DIR: u16 = 0o777;
 
 /// The directory that a descriptor is, and the path.
-fn at<H: Host>(c: &Call<'_, H>, path: PathAt) -> Result<(Loc, Vec<u8>), Errno> {
+fn at<H: Host>(c: &GuestCall<'_, H>, path: PathAt) -> Result<(Loc, Vec<u8>), Errno> {
     let open = open_file(c, path.fd)?;
     let path = path.path.path(&c.mem)?;
     if path.first() == Some(&b'/') {
@@ -28,11 +28,11 @@ fn at<H: Host>(c: &Call<'_, H>, path: PathAt) -> Result<(Loc, Vec<u8>), Errno> {
 
 /// `open(2)` on behalf of a process; descriptors of its own come back as they are.
 pub fn open_at<H: Host>(
-    c: &Call<'_, H>,
+    c: &GuestCall<'_, H>,
     base: &Loc,
     path: &[u8],
     Opening { lookup, oflags, rights, fdflags }: Opening,
-) -> Result<Arc<OpenFile>, Errno> {
+) -> Result<Arc<OpenDescription>, Errno> {
     let write = rights.writes();
     let read = rights.reads() || !write;
     let how = OpenFlags {
@@ -53,12 +53,12 @@ pub fn open_at<H: Host>(
     }
     let mode = if how.create { NEW_FILE & !c.process.umask() } else { 0 };
     let open = match c.process.kernel.vfs.open(base, path, how, mode)? {
-        Opened::File(f) => OpenFile::charged(f, read, write, &c.process.kernel.budget)?,
-        Opened::Descriptor(n) => {
+        OpenResult::File(f) => OpenDescription::charged(f, read, write, &c.process.kernel.budget)?,
+        OpenResult::Descriptor(n) => {
             let own = own_file(c, Fd(n))?;
             // As on Linux: a file or directory is opened anew, anything else (a pipe, a terminal) is shared.
             match c.process.kernel.vfs.reopen(&own.file, how, own.write)? {
-                Some(f) => OpenFile::charged(f, read, write, &c.process.kernel.budget)?,
+                Some(f) => OpenDescription::charged(f, read, write, &c.process.kernel.budget)?,
                 None => return Ok(own),
             }
         }
@@ -73,10 +73,10 @@ pub fn open_at<H: Host>(
 
 /// Notes where a file was found, so that it can be opened again when the process was parked.
 fn remember<H: Host>(
-    c: &Call<'_, H>,
+    c: &GuestCall<'_, H>,
     base: &Loc,
     path: &[u8],
-    open: &OpenFile,
+    open: &OpenDescription,
 ) -> Result<(), Errno> {
     let (dir, name) = match path.iter().rposition(|b| *b == b'/') {
         Some(at) => path.split_at(at + 1),
@@ -97,19 +97,19 @@ fn is_node(base: &Loc, path: &[u8], node: &str) -> bool {
 }
 
 /// A text as it is now, in a pipe that nobody writes to any more.
-fn told<H: Host>(c: &Call<'_, H>, text: &[u8]) -> Result<Arc<OpenFile>, Errno> {
+fn told<H: Host>(c: &GuestCall<'_, H>, text: &[u8]) -> Result<Arc<OpenDescription>, Errno> {
     let (read, write) = c.process.kernel.vfs.pipe()?;
     write.try_write(text)?;
-    Ok(OpenFile::new(File::PipeRead(read), true, false))
+    Ok(OpenDescription::new(VfsFile::PipeRead(read), true, false))
 }
 
 /// What `/dev/fd/N` stands for.
-fn own_file<H: Host>(c: &Call<'_, H>, n: Fd) -> Result<Arc<OpenFile>, Errno> {
+fn own_file<H: Host>(c: &GuestCall<'_, H>, n: Fd) -> Result<Arc<OpenDescription>, Errno> {
     Ok(lock(&c.process.fds).named(n).map_err(|_| Errno::NOENT)?.open.clone())
 }
 
 /// Metadata of what `/dev/fd/N` stands for.
-pub fn own_stat<H: Host>(c: &Call<'_, H>, n: Fd) -> Result<Stat, Errno> {
+pub fn own_stat<H: Host>(c: &GuestCall<'_, H>, n: Fd) -> Result<Stat, Errno> {
     own_file(c, n)?.file.stat()
 }
 
@@ -118,7 +118,7 @@ pub fn own_stat<H: Host>(c: &Call<'_, H>, n: Fd) -> Result<Stat, Errno> {
 /// # Errors
 /// Those of `open(2)`; EMFILE, ENOMEM.
 pub fn open<H: Host>(
-    c: &mut Call<'_, H>,
+    c: &mut GuestCall<'_, H>,
     path: PathAt,
     how: Opening,
     cloexec: CloseOnExec,
@@ -131,17 +131,22 @@ pub fn open<H: Host>(
 }
 
 /// `mkdirat(2)`, with mode 0777 without the umask.
-pub fn create_directory<H: Host>(c: &mut Call<'_, H>, path: PathAt) -> Sys {
+pub fn create_directory<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt) -> Sys {
     let (dir, path) = at(c, path)?;
     Ok(c.process.kernel.vfs.mkdir(&dir, &path, NEW_DIR & !c.process.umask())?)
 }
 
 /// `fstatat(2)`, as a `filestat` at `out`. `/dev/fd/N` is what the descriptor N is.
-pub fn filestat_get<H: Host>(c: &mut Call<'_, H>, path: PathAt, lookup: Lookup, out: u32) -> Sys {
+pub fn filestat_get<H: Host>(
+    c: &mut GuestCall<'_, H>,
+    path: PathAt,
+    lookup: LookupFlags,
+    out: u32,
+) -> Sys {
     let (dir, path) = at(c, path)?;
     let s = match c.process.kernel.vfs.look(&dir, &path, lookup.follows())? {
-        Stated::Stat(s) => s,
-        Stated::Descriptor(n) => own_stat(c, Fd(n))?,
+        StatResult::Stat(s) => s,
+        StatResult::Descriptor(n) => own_stat(c, Fd(n))?,
     };
     put_stat(c, out, &s)
 }
@@ -151,9 +156,9 @@ pub fn filestat_get<H: Host>(c: &mut Call<'_, H>, path: PathAt, lookup: Lookup, 
 /// # Errors
 /// EINVAL if a given time and the present one are both asked for.
 pub fn filestat_set_times<H: Host>(
-    c: &mut Call<'_, H>,
+    c: &mut GuestCall<'_, H>,
     path: PathAt,
-    lookup: Lookup,
+    lookup: LookupFlags,
     set: SetTimes,
 ) -> Sys {
     let (dir, path) = at(c, path)?;
@@ -165,7 +170,12 @@ pub fn filestat_set_times<H: Host>(
 ///
 /// # Errors
 /// EXDEV between mounts, EPERM for a directory.
-pub fn link<H: Host>(c: &mut Call<'_, H>, lookup: Lookup, path: PathAt, to: PathAt) -> Sys {
+pub fn link<H: Host>(
+    c: &mut GuestCall<'_, H>,
+    lookup: LookupFlags,
+    path: PathAt,
+    to: PathAt,
+) -> Sys {
     let (dir, path) = at(c, path)?;
     let (to_dir, to) = at(c, to)?;
     Ok(c.process.kernel.vfs.link(&dir, &path, lookup.follows(), &to_dir, &to)?)
@@ -175,7 +185,7 @@ pub fn link<H: Host>(c: &mut Call<'_, H>, lookup: Lookup, path: PathAt, to: Path
 ///
 /// # Errors
 /// EINVAL if it is no symbolic link.
-pub fn readlink<H: Host>(c: &mut Call<'_, H>, path: PathAt, buf: GuestBuf, out: u32) -> Sys {
+pub fn readlink<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt, buf: GuestBuf, out: u32) -> Sys {
     let (dir, path) = at(c, path)?;
     let target = c.process.kernel.vfs.read_link(&dir, &path)?;
     let n = target.len().min(buf.len as usize);
@@ -187,7 +197,7 @@ pub fn readlink<H: Host>(c: &mut Call<'_, H>, path: PathAt, buf: GuestBuf, out: 
 ///
 /// # Errors
 /// ENOTDIR, ENOTEMPTY, EBUSY for a mount.
-pub fn remove_directory<H: Host>(c: &mut Call<'_, H>, path: PathAt) -> Sys {
+pub fn remove_directory<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt) -> Sys {
     let (dir, path) = at(c, path)?;
     Ok(c.process.kernel.vfs.remove(&dir, &path, true)?)
 }
@@ -196,7 +206,7 @@ pub fn remove_directory<H: Host>(c: &mut Call<'_, H>, path: PathAt) -> Sys {
 ///
 /// # Errors
 /// EISDIR.
-pub fn unlink_file<H: Host>(c: &mut Call<'_, H>, path: PathAt) -> Sys {
+pub fn unlink_file<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt) -> Sys {
     let (dir, path) = at(c, path)?;
     Ok(c.process.kernel.vfs.remove(&dir, &path, false)?)
 }
@@ -205,14 +215,14 @@ pub fn unlink_file<H: Host>(c: &mut Call<'_, H>, path: PathAt) -> Sys {
 ///
 /// # Errors
 /// EXDEV between mounts; those of `rename(2)`.
-pub fn rename<H: Host>(c: &mut Call<'_, H>, path: PathAt, to: PathAt) -> Sys {
+pub fn rename<H: Host>(c: &mut GuestCall<'_, H>, path: PathAt, to: PathAt) -> Sys {
     let (dir, path) = at(c, path)?;
     let (to_dir, to) = at(c, to)?;
     Ok(c.process.kernel.vfs.rename(&dir, &path, &to_dir, &to)?)
 }
 
 /// `symlinkat(2)`: a link to `target`, which need not be there.
-pub fn symlink<H: Host>(c: &mut Call<'_, H>, target: GuestStr, path: PathAt) -> Sys {
+pub fn symlink<H: Host>(c: &mut GuestCall<'_, H>, target: GuestStr, path: PathAt) -> Sys {
     let target = target.path(&c.mem)?;
     let (dir, path) = at(c, path)?;
     Ok(c.process.kernel.vfs.symlink(&target, &dir, &path)?)

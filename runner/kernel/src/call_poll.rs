@@ -5,10 +5,10 @@
 
 use super::border::{Fd, GuestList};
 use super::call_misc::now;
-use super::descriptors::OpenFile;
-use super::guest::{Call, Sys};
+use super::descriptors::OpenDescription;
+use super::guest::{GuestCall, Sys};
 use super::host::Host;
-use super::memory::Memory;
+use super::memory::CallMemory;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasibox_vfs::{Errno, Readiness};
@@ -20,18 +20,18 @@ const CLOCK: u8 = 0;
 const FD_READ: u8 = 1;
 const FD_WRITE: u8 = 2;
 
-struct Sub {
+struct PollSubscription {
     userdata: u64,
-    what: What,
+    what: PollTarget,
 }
 
-enum What {
+enum PollTarget {
     At(Option<Instant>),
-    File { open: Arc<OpenFile>, write: bool },
+    File { open: Arc<OpenDescription>, write: bool },
     Bad(u8, Errno),
 }
 
-fn read_sub<H: Host>(c: &Call<'_, H>, at: u32) -> Result<Sub, Errno> {
+fn read_sub<H: Host>(c: &GuestCall<'_, H>, at: u32) -> Result<PollSubscription, Errno> {
     let b: [u8; SUBSCRIPTION as usize] = c.mem.array(at)?;
     let u64_at = |i: usize| u64::from_le_bytes(b[i..i + 8].try_into().unwrap_or_default());
     let u32_at = |i: usize| u32::from_le_bytes(b[i..i + 4].try_into().unwrap_or_default());
@@ -41,23 +41,23 @@ fn read_sub<H: Host>(c: &Call<'_, H>, at: u32) -> Result<Sub, Errno> {
             let absolute = b[40] & 1 != 0;
             let timeout = u64_at(24);
             match now(c, u32_at(16)) {
-                Err(e) => What::Bad(tag, e),
+                Err(e) => PollTarget::Bad(tag, e),
                 Ok(t) => {
                     let left = if absolute { timeout.saturating_sub(t) } else { timeout };
-                    What::At(Instant::now().checked_add(Duration::from_nanos(left)))
+                    PollTarget::At(Instant::now().checked_add(Duration::from_nanos(left)))
                 }
             }
         }
         FD_READ | FD_WRITE => match crate::lock(&c.process.fds).get(Fd(u32_at(16))) {
             Ok(d) if tag == FD_WRITE && !d.open.write || tag == FD_READ && !d.open.read => {
-                What::Bad(tag, Errno::BADF)
+                PollTarget::Bad(tag, Errno::BADF)
             }
-            Ok(d) => What::File { open: d.open.clone(), write: tag == FD_WRITE },
-            Err(e) => What::Bad(tag, e),
+            Ok(d) => PollTarget::File { open: d.open.clone(), write: tag == FD_WRITE },
+            Err(e) => PollTarget::Bad(tag, e),
         },
         _ => return Err(Errno::INVAL),
     };
-    Ok(Sub { userdata: u64_at(0), what })
+    Ok(PollSubscription { userdata: u64_at(0), what })
 }
 
 fn event(userdata: u64, errno: u16, tag: u8, r: Readiness) -> [u8; EVENT as usize] {
@@ -70,16 +70,18 @@ fn event(userdata: u64, errno: u16, tag: u8, r: Readiness) -> [u8; EVENT as usiz
     e
 }
 
-fn happened(s: &Sub) -> Option<[u8; EVENT as usize]> {
+fn happened(s: &PollSubscription) -> Option<[u8; EVENT as usize]> {
     let none = Readiness { bytes: 0, hangup: false };
     match &s.what {
-        What::At(Some(t)) => (*t <= Instant::now()).then(|| event(s.userdata, 0, CLOCK, none)),
-        What::At(None) => None,
-        What::File { open, write } => {
+        PollTarget::At(Some(t)) => {
+            (*t <= Instant::now()).then(|| event(s.userdata, 0, CLOCK, none))
+        }
+        PollTarget::At(None) => None,
+        PollTarget::File { open, write } => {
             let tag = if *write { FD_WRITE } else { FD_READ };
             open.file.ready(*write).map(|r| event(s.userdata, 0, tag, r))
         }
-        What::Bad(tag, e) => Some(event(s.userdata, e.0, *tag, none)),
+        PollTarget::Bad(tag, e) => Some(event(s.userdata, e.0, *tag, none)),
     }
 }
 
@@ -88,7 +90,12 @@ fn happened(s: &Sub) -> Option<[u8; EVENT as usize]> {
 ///
 /// # Errors
 /// EINVAL for none or too many, EINTR for a signal that is handled.
-pub fn poll_oneoff<H: Host>(c: &mut Call<'_, H>, subs: GuestList, out: u32, count: u32) -> Sys {
+pub fn poll_oneoff<H: Host>(
+    c: &mut GuestCall<'_, H>,
+    subs: GuestList,
+    out: u32,
+    count: u32,
+) -> Sys {
     let GuestList { at: subs, n } = subs;
     if n == 0 || n > MAX_SUBSCRIPTIONS {
         return Err(Errno::INVAL.into());
@@ -96,9 +103,9 @@ pub fn poll_oneoff<H: Host>(c: &mut Call<'_, H>, subs: GuestList, out: u32, coun
     let at = |base: u32, i: u32, size: u32| base.checked_add(i * size).ok_or(Errno::FAULT);
     let list = (0..n)
         .map(|i| read_sub(c, at(subs, i, SUBSCRIPTION)?))
-        .collect::<Result<Vec<Sub>, Errno>>()?;
+        .collect::<Result<Vec<PollSubscription>, Errno>>()?;
     let deadline = list.iter().filter_map(|s| match s.what {
-        What::At(t) => t,
+        PollTarget::At(t) => t,
         _ => None,
     });
     let deadline = deadline.min();
@@ -109,7 +116,7 @@ pub fn poll_oneoff<H: Host>(c: &mut Call<'_, H>, subs: GuestList, out: u32, coun
         // Registering comes first, so that nothing is missed between looking and parking.
         let mut look_again = false;
         for s in &list {
-            if let What::File { open, .. } = &s.what {
+            if let PollTarget::File { open, .. } = &s.what {
                 look_again |= open.file.watch(&me);
             }
         }
@@ -130,7 +137,7 @@ pub fn poll_oneoff<H: Host>(c: &mut Call<'_, H>, subs: GuestList, out: u32, coun
 ///
 /// # Errors
 /// EINTR for a signal that is handled, EINVAL for a time that the clock does not reach.
-pub fn thread_sleep<H: Host>(c: &mut Call<'_, H>, ns: u64) -> Sys {
+pub fn thread_sleep<H: Host>(c: &mut GuestCall<'_, H>, ns: u64) -> Sys {
     let Some(until) = Instant::now().checked_add(Duration::from_nanos(ns)) else {
         return Err(Errno::INVAL.into());
     };

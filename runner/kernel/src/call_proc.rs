@@ -1,23 +1,23 @@
 //! WASIX: processes, descriptor duplication, pipes, the working directory.
 
-use super::arguments::Arguments;
+use super::arguments::ArgumentLists;
 use super::border::{
-    Changes, CloseOnExec, Fd, FdFlags, GuestList, GuestStr, Lookup, OFlags, Opening, Program,
-    Rights,
+    CloseOnExec, Fd, FdFlags, GuestList, GuestStr, LookupFlags, OFlags, Opening, ProcessChanges,
+    ProgramRequest, Rights,
 };
 use super::call_fd::{install, open_file};
 use super::call_path::open_at;
-use super::descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
-use super::guest::{Call, Halt, Sys};
+use super::descriptors::{Descriptor, Descriptors, OpenDescription, ROOT_FD};
+use super::guest::{GuestCall, Halt, Sys};
 use super::host::Host;
-use super::memory::Memory;
-use super::outcome::Status;
+use super::memory::CallMemory;
+use super::outcome::ProcessStatus;
 use super::process::{Charge, Cwd, Membership};
 use super::search::search;
-use super::table::{Child, PROCESS_COST, SpawnError};
+use super::table::{ChildStart, PROCESS_COST, SpawnError};
 use crate::lock;
 use box_abi::signal;
-use wasibox_vfs::{Errno, File, Loc};
+use wasibox_vfs::{Errno, Loc, VfsFile};
 
 /// Longest path of a working directory. Linux knows no bound there, but keeps no path either.
 const CWD_MAX: usize = 64 << 10;
@@ -26,7 +26,7 @@ const OP_SIZE: u32 = 56;
 const NON_BLOCKING: u32 = 1;
 
 /// `getpid(2)`.
-pub fn proc_id<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
+pub fn proc_id<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, c.process.pid)?)
 }
 
@@ -34,13 +34,13 @@ pub fn proc_id<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
 ///
 /// # Errors
 /// ESRCH.
-pub fn proc_parent<H: Host>(c: &mut Call<'_, H>, pid: u32, out: u32) -> Sys {
+pub fn proc_parent<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, out: u32) -> Sys {
     let parent = c.process.kernel.parent_of(pid).ok_or(Errno::SRCH)?;
     Ok(c.mem.put_u32(out, parent)?)
 }
 
 /// A signal, or what [`box_abi::control`] has in place of one.
-pub fn proc_signal<H: Host>(c: &mut Call<'_, H>, pid: u32, sig: u32) -> Sys {
+pub fn proc_signal<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, sig: u32) -> Sys {
     let sig = match sig {
         box_abi::control::IGNORE => {
             let ignored =
@@ -67,7 +67,7 @@ pub fn proc_signal<H: Host>(c: &mut Call<'_, H>, pid: u32, sig: u32) -> Sys {
 }
 
 /// `raise(3)`: [`proc_signal`] to the caller.
-pub fn proc_raise<H: Host>(c: &mut Call<'_, H>, sig: u32) -> Sys {
+pub fn proc_raise<H: Host>(c: &mut GuestCall<'_, H>, sig: u32) -> Sys {
     let pid = c.process.pid;
     proc_signal(c, pid, sig)
 }
@@ -76,7 +76,7 @@ pub fn proc_raise<H: Host>(c: &mut Call<'_, H>, sig: u32) -> Sys {
 ///
 /// # Errors
 /// EINVAL for another name.
-pub fn callback_signal<H: Host>(c: &mut Call<'_, H>, name: GuestStr) -> Sys {
+pub fn callback_signal<H: Host>(c: &mut GuestCall<'_, H>, name: GuestStr) -> Sys {
     let name = name.path(&c.mem)?;
     // An empty name takes the handler away, as one that is no export does in Wasmer.
     if !name.is_empty() && name != b"__wasm_signal" {
@@ -87,13 +87,13 @@ pub fn callback_signal<H: Host>(c: &mut Call<'_, H>, name: GuestStr) -> Sys {
 }
 
 /// How many signals the process does not treat by default from its start on.
-pub fn proc_signals_sizes_get<H: Host>(c: &mut Call<'_, H>, count: u32) -> Sys {
+pub fn proc_signals_sizes_get<H: Host>(c: &mut GuestCall<'_, H>, count: u32) -> Sys {
     let ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     Ok(c.mem.put_u32(count, ignored.count_ones())?)
 }
 
 /// Pairs of signal and disposition (1: ignored).
-pub fn proc_signals_get<H: Host>(c: &mut Call<'_, H>, mut out: u32) -> Sys {
+pub fn proc_signals_get<H: Host>(c: &mut GuestCall<'_, H>, mut out: u32) -> Sys {
     let ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     for n in (0..64u8).filter(|n| ignored & 1 << n != 0) {
         c.mem.put(out, &[n, 1])?;
@@ -106,7 +106,7 @@ pub fn proc_signals_get<H: Host>(c: &mut Call<'_, H>, mut out: u32) -> Sys {
 ///
 /// # Errors
 /// ENOENT, ENOTDIR, ENAMETOOLONG beyond 64 KiB, ENOMEM.
-pub fn chdir<H: Host>(c: &mut Call<'_, H>, path: GuestStr) -> Sys {
+pub fn chdir<H: Host>(c: &mut GuestCall<'_, H>, path: GuestStr) -> Sys {
     let path = path.path(&c.mem)?;
     let base = lock(&c.process.cwd).loc.clone();
     let mut cwd = directory(c, &base, &path)?;
@@ -116,13 +116,13 @@ pub fn chdir<H: Host>(c: &mut Call<'_, H>, path: GuestStr) -> Sys {
 }
 
 /// The directory that `path` leads to from `base`, as a working directory.
-fn directory<H: Host>(c: &Call<'_, H>, base: &Loc, path: &[u8]) -> Result<Cwd, Errno> {
+fn directory<H: Host>(c: &GuestCall<'_, H>, base: &Loc, path: &[u8]) -> Result<Cwd, Errno> {
     let (loc, path) = c.process.kernel.vfs.chdir(base, path)?;
     if path.len() > CWD_MAX { Err(Errno::NAMETOOLONG) } else { Ok(Cwd::new(loc, path)) }
 }
 
 /// Writes the directory's path and its length at `len`, which held the room.
-pub fn getcwd<H: Host>(c: &mut Call<'_, H>, buf: u32, len: u32) -> Sys {
+pub fn getcwd<H: Host>(c: &mut GuestCall<'_, H>, buf: u32, len: u32) -> Sys {
     let path = lock(&c.process.cwd).path.clone();
     let room = c.mem.u32(len)? as usize;
     c.mem.put_u32(len, path.len() as u32)?;
@@ -139,7 +139,7 @@ pub fn getcwd<H: Host>(c: &mut Call<'_, H>, buf: u32, len: u32) -> Sys {
 
 /// `fcntl(F_DUPFD)`: the lowest free number from `min` up.
 pub fn fd_dup2<H: Host>(
-    c: &mut Call<'_, H>,
+    c: &mut GuestCall<'_, H>,
     fd: Fd,
     min: Fd,
     cloexec: CloseOnExec,
@@ -151,13 +151,13 @@ pub fn fd_dup2<H: Host>(
 }
 
 /// `fcntl(F_GETFD)`: 1 if the descriptor is closed by an exec, in two bytes at `out`.
-pub fn fd_fdflags_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
+pub fn fd_fdflags_get<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
     let cloexec = lock(&c.process.fds).get(fd)?.cloexec;
     Ok(c.mem.put(out, &u16::from(cloexec).to_le_bytes())?)
 }
 
 /// `fcntl(F_SETFD)`.
-pub fn fd_fdflags_set<H: Host>(c: &mut Call<'_, H>, fd: Fd, cloexec: CloseOnExec) -> Sys {
+pub fn fd_fdflags_set<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, cloexec: CloseOnExec) -> Sys {
     lock(&c.process.fds).get_mut(fd)?.cloexec = cloexec.0;
     Ok(())
 }
@@ -166,12 +166,15 @@ pub fn fd_fdflags_set<H: Host>(c: &mut Call<'_, H>, fd: Fd, cloexec: CloseOnExec
 ///
 /// # Errors
 /// EMFILE, ENOMEM.
-pub fn fd_pipe<H: Host>(c: &mut Call<'_, H>, read: u32, write: u32) -> Sys {
+pub fn fd_pipe<H: Host>(c: &mut GuestCall<'_, H>, read: u32, write: u32) -> Sys {
     let (r, w) = c.process.kernel.vfs.pipe()?;
     let budget = &c.process.kernel.budget;
-    let w = OpenFile::charged(File::PipeWrite(w), false, true, budget)?;
-    let r =
-        install(c, OpenFile::charged(File::PipeRead(r), true, false, budget)?, CloseOnExec(false))?;
+    let w = OpenDescription::charged(VfsFile::PipeWrite(w), false, true, budget)?;
+    let r = install(
+        c,
+        OpenDescription::charged(VfsFile::PipeRead(r), true, false, budget)?,
+        CloseOnExec(false),
+    )?;
     let w = match install(c, w, CloseOnExec(false)) {
         Ok(w) => w,
         Err(e) => {
@@ -185,14 +188,14 @@ pub fn fd_pipe<H: Host>(c: &mut Call<'_, H>, read: u32, write: u32) -> Sys {
 }
 
 /// `tty` of WASIX: 80 columns, 25 rows, and which standard stream is a terminal.
-pub fn tty_get<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
+pub fn tty_get<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
     let mut b = [0u8; 24];
     for (at, v) in [(0, 80u32), (4, 25), (8, 800), (12, 600)] {
         b[at..at + 4].copy_from_slice(&v.to_le_bytes());
     }
     for fd in 0..3u32 {
         let tty = open_file(c, Fd(fd))
-            .is_ok_and(|o| matches!(&o.file, File::Stream(s) if s.is_terminal()));
+            .is_ok_and(|o| matches!(&o.file, VfsFile::Stream(s) if s.is_terminal()));
         b[16 + fd as usize] = u8::from(tty);
     }
     (b[19], b[20]) = (1, 1);
@@ -200,18 +203,18 @@ pub fn tty_get<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
 }
 
 /// A path from the guest for an operation of its own working directory.
-fn guest_path<H: Host>(c: &Call<'_, H>, path: GuestStr) -> Result<Vec<u8>, Errno> {
+fn guest_path<H: Host>(c: &GuestCall<'_, H>, path: GuestStr) -> Result<Vec<u8>, Errno> {
     let p = path.path(&c.mem)?;
     if p.is_empty() { Err(Errno::NOENT) } else { Ok(p) }
 }
 
 /// A child in the making: what its fd-operations act on.
-struct Making {
+struct ChildBuilder {
     fds: Descriptors,
     cwd: Cwd,
 }
 
-fn apply<H: Host>(c: &Call<'_, H>, child: &mut Making, at: u32) -> Result<(), Errno> {
+fn apply<H: Host>(c: &GuestCall<'_, H>, child: &mut ChildBuilder, at: u32) -> Result<(), Errno> {
     let op: [u8; OP_SIZE as usize] = c.mem.array(at)?;
     let u32_at = |i: usize| u32::from_le_bytes(op[i..i + 4].try_into().unwrap_or_default());
     let (fd, src) = (Fd(u32_at(4)), Fd(u32_at(8)));
@@ -232,7 +235,7 @@ fn apply<H: Host>(c: &Call<'_, H>, child: &mut Making, at: u32) -> Result<(), Er
         2 => {
             let path = guest_path(c, path)?;
             let how = Opening {
-                lookup: Lookup(u32_at(20)),
+                lookup: LookupFlags(u32_at(20)),
                 oflags: OFlags(u16::from_le_bytes([op[24], op[25]]).into()),
                 rights: Rights(u64::from_le_bytes(op[32..40].try_into().unwrap_or_default())),
                 fdflags: FdFlags(u16::from_le_bytes([op[48], op[49]])),
@@ -256,7 +259,10 @@ fn apply<H: Host>(c: &Call<'_, H>, child: &mut Making, at: u32) -> Result<(), Er
 }
 
 /// Which signals the child ignores: pairs of signal and disposition (0 default, 1 ignore).
-fn dispositions<H: Host>(c: &Call<'_, H>, GuestList { at, n }: GuestList) -> Result<u64, Errno> {
+fn dispositions<H: Host>(
+    c: &GuestCall<'_, H>,
+    GuestList { at, n }: GuestList,
+) -> Result<u64, Errno> {
     let mut ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     if at == 0 {
         return Ok(ignored);
@@ -276,22 +282,23 @@ fn dispositions<H: Host>(c: &Call<'_, H>, GuestList { at, n }: GuestList) -> Res
 /// # Errors
 /// ENOENT, EACCES, ENOEXEC for what is no program, EAGAIN for too many processes, ENOMEM; E2BIG for too many changes or arguments.
 pub fn proc_spawn3<H: Host>(
-    c: &mut Call<'_, H>,
-    program: Program,
-    changes: Changes,
+    c: &mut GuestCall<'_, H>,
+    program: ProgramRequest,
+    changes: ProcessChanges,
     out: u32,
 ) -> Sys {
     let name = guest_path(c, program.name)?;
     let kernel = &c.process.kernel;
     let besides = PROCESS_COST + lock(&c.process.fds).cost() + lock(&c.process.cwd).cost();
-    let mut lists = Arguments::new(&kernel.budget, besides)?;
+    let mut lists = ArgumentLists::new(&kernel.budget, besides)?;
     let argv = lists.pointers(&c.mem, program.args)?;
     let env = match program.env.at {
         0 => lists.again(&lock(&c.process.start).env)?,
         _ => lists.pointers(&c.mem, program.env)?,
     };
     let held = lists.finish();
-    let mut child = Making { fds: lock(&c.process.fds).clone(), cwd: lock(&c.process.cwd).clone() };
+    let mut child =
+        ChildBuilder { fds: lock(&c.process.fds).clone(), cwd: lock(&c.process.cwd).clone() };
     let GuestList { at, n } = changes.files;
     if at != 0 {
         if n > MAX_OPS {
@@ -308,9 +315,10 @@ pub fn proc_spawn3<H: Host>(
     let found = search(c, &child.cwd.loc, &name, list)?;
     let start = found.start(&kernel.vfs, argv, env);
     c.mem.u32(out)?;
-    let Making { fds, cwd } = child;
+    let ChildBuilder { fds, cwd } = child;
     let parent = c.process.pid;
-    let pid = match kernel.spawn(Child { parent, start, fds, cwd, ignored, held: Some(held) }) {
+    let pid = match kernel.spawn(ChildStart { parent, start, fds, cwd, ignored, held: Some(held) })
+    {
         Ok(pid) => pid,
         Err(SpawnError::Errno(e)) => return Err(e.into()),
         Err(SpawnError::Program(_)) => return Err(Errno::NOEXEC.into()),
@@ -320,9 +328,9 @@ pub fn proc_spawn3<H: Host>(
 
 /// Replaces the program. Lists are separated by line feeds, or their strings end in NULs; a null list
 /// of the environment keeps it.
-pub fn proc_exec3<H: Host>(c: &mut Call<'_, H>, program: Program) -> Sys {
+pub fn proc_exec3<H: Host>(c: &mut GuestCall<'_, H>, program: ProgramRequest) -> Sys {
     let name = guest_path(c, program.name)?;
-    let mut lists = Arguments::new(&c.process.kernel.budget, 0)?;
+    let mut lists = ArgumentLists::new(&c.process.kernel.budget, 0)?;
     let argv = lists.lines(&c.mem, program.args)?;
     let env = match program.env.at {
         0 => lists.again(&lock(&c.process.start).env)?,
@@ -347,7 +355,7 @@ pub fn proc_exec3<H: Host>(c: &mut Call<'_, H>, program: Program) -> Sys {
 /// `waitpid(2)`. `pid` points to an optional number (tag, number), where the number of
 /// the child that ended is written; `status` gets a tag (0 nothing, 1 exited,
 /// 2 signalled), the code a shell reports, and the signal.
-pub fn proc_join<H: Host>(c: &mut Call<'_, H>, pid: u32, flags: u32, status: u32) -> Sys {
+pub fn proc_join<H: Host>(c: &mut GuestCall<'_, H>, pid: u32, flags: u32, status: u32) -> Sys {
     let number = pid.checked_add(4).ok_or(Errno::FAULT)?;
     let which = match c.mem.u8(pid)? {
         0 => None,
@@ -362,8 +370,8 @@ pub fn proc_join<H: Host>(c: &mut Call<'_, H>, pid: u32, flags: u32, status: u32
     let mut b = [0u8; 6];
     b[2..4].copy_from_slice(&u16::from(how.code()).to_le_bytes());
     match how {
-        Status::Exited(_) => b[0] = 1,
-        Status::Signaled(sig) => (b[0], b[4]) = (2, sig),
+        ProcessStatus::Exited(_) => b[0] = 1,
+        ProcessStatus::Signaled(sig) => (b[0], b[4]) = (2, sig),
     }
     Ok(c.mem.put(status, &b)?)
 }

@@ -7,19 +7,24 @@
 //! One thing is ours: `sock_get_opt_size` of `LAST_ERROR` tells what `SO_ERROR` tells, which
 //! WASIX leaves to libc.
 
-use super::border::{CloseOnExec, Domain, Fd, FdFlags, GuestList, GuestStr, Received, Transfer};
+use super::border::{
+    CloseOnExec, Domain, Fd, FdFlags, GuestList, GuestStr, ReceiveResult, SocketTransfer,
+};
 use super::call_fd::{install, iovs, open_file, put_count};
-use super::descriptors::OpenFile;
-use super::guest::{Call, Halt, MAX_MOVED, Sys};
+use super::descriptors::OpenDescription;
+use super::guest::{GuestCall, Halt, MAX_MOVED, Sys};
 use super::host::Host;
-use super::memory::Memory;
+use super::memory::CallMemory;
 use crate::lock;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use wasibox_vfs::net::{self, Address, Family, Flag, Kind, Receive, Size, Socket, Status, Time};
-use wasibox_vfs::{Errno, File};
+use wasibox_vfs::net::{
+    self, Family, ReceiveOptions, Socket, SocketAddress, SocketFlag, SocketKind, SocketSize,
+    SocketStatus, SocketTime,
+};
+use wasibox_vfs::{Errno, VfsFile};
 
 /// Bytes of `__wasi_addr_port_t`.
 const ADDRESS: usize = 110;
@@ -46,17 +51,21 @@ const PROTOCOL: u32 = 26;
 const MAX_NAME: u32 = 256;
 
 /// An open socket of the process.
-struct Open(Arc<OpenFile>);
+struct OpenSocket(Arc<OpenDescription>);
 
-impl Open {
-    fn of<H: Host>(c: &Call<'_, H>, fd: Fd) -> Result<Open, Errno> {
+impl OpenSocket {
+    fn of<H: Host>(c: &GuestCall<'_, H>, fd: Fd) -> Result<OpenSocket, Errno> {
         let open = open_file(c, fd)?;
-        if matches!(open.file, File::Socket(_)) { Ok(Open(open)) } else { Err(Errno::NOTSOCK) }
+        if matches!(open.file, VfsFile::Socket(_)) {
+            Ok(OpenSocket(open))
+        } else {
+            Err(Errno::NOTSOCK)
+        }
     }
 
     fn socket(&self) -> Result<&Socket, Errno> {
         match &self.0.file {
-            File::Socket(socket) => Ok(socket),
+            VfsFile::Socket(socket) => Ok(socket),
             _ => Err(Errno::NOTSOCK),
         }
     }
@@ -72,25 +81,25 @@ fn family(n: u32) -> Result<Family, Errno> {
 }
 
 /// What wasix-libc makes of `socket(2)`: the kind's own protocol, or none.
-fn kind(kind: u32, protocol: u32) -> Result<Kind, Errno> {
+fn kind(kind: u32, protocol: u32) -> Result<SocketKind, Errno> {
     match (kind, protocol) {
-        (STREAM, 0 | TCP) => Ok(Kind::Stream),
-        (DATAGRAM, 0 | UDP) => Ok(Kind::Datagram),
+        (STREAM, 0 | TCP) => Ok(SocketKind::Stream),
+        (DATAGRAM, 0 | UDP) => Ok(SocketKind::Datagram),
         (STREAM | DATAGRAM, _) => Err(Errno::PROTONOSUPPORT),
         _ => Err(Errno::PROTOTYPE),
     }
 }
 
-fn read_address<H: Host>(c: &Call<'_, H>, at: u32) -> Result<Address, Errno> {
+fn read_address<H: Host>(c: &GuestCall<'_, H>, at: u32) -> Result<SocketAddress, Errno> {
     let b: [u8; ADDRESS] = c.mem.array(at)?;
     let port = u16::from_le_bytes([b[2], b[3]]);
     let part = |from: usize| <[u8; 16]>::try_from(&b[from..from + 16]).unwrap_or_default();
     let ip: IpAddr = match family(b[0].into())? {
         Family::V4 => Ipv4Addr::new(b[4], b[5], b[6], b[7]).into(),
         Family::V6 => Ipv6Addr::from(part(4)).into(),
-        Family::Unix => return unix_name(&b[2..]).map(Address::Unix),
+        Family::Unix => return unix_name(&b[2..]).map(SocketAddress::Unix),
     };
-    Ok(Address::Ip(SocketAddr::new(ip, port)))
+    Ok(SocketAddress::Ip(SocketAddr::new(ip, port)))
 }
 
 /// A name as WASIX has it: one that begins with a NUL is the session's and ends where only NULs follow;
@@ -105,20 +114,20 @@ fn unix_name(bytes: &[u8]) -> Result<Vec<u8>, Errno> {
     }
 }
 
-fn put_address<H: Host>(c: &mut Call<'_, H>, at: u32, address: &Address) -> Sys {
+fn put_address<H: Host>(c: &mut GuestCall<'_, H>, at: u32, address: &SocketAddress) -> Sys {
     let mut b = [0u8; ADDRESS];
     match address {
-        Address::Ip(SocketAddr::V4(a)) => {
+        SocketAddress::Ip(SocketAddr::V4(a)) => {
             b[0] = 1;
             b[2..4].copy_from_slice(&a.port().to_le_bytes());
             b[4..8].copy_from_slice(&a.ip().octets());
         }
-        Address::Ip(SocketAddr::V6(a)) => {
+        SocketAddress::Ip(SocketAddr::V6(a)) => {
             b[0] = 2;
             b[2..4].copy_from_slice(&a.port().to_le_bytes());
             b[4..20].copy_from_slice(&a.ip().octets());
         }
-        Address::Unix(name) => {
+        SocketAddress::Unix(name) => {
             b[0] = 3;
             let name = &name[..name.len().min(ADDRESS - 3)];
             b[3..3 + name.len()].copy_from_slice(name);
@@ -128,9 +137,13 @@ fn put_address<H: Host>(c: &mut Call<'_, H>, at: u32, address: &Address) -> Sys 
 }
 
 /// Gives the process a descriptor for a socket.
-fn give<H: Host>(c: &Call<'_, H>, socket: Socket, nonblock: bool) -> Result<Fd, Errno> {
-    let open =
-        OpenFile::charged(File::Socket(Box::new(socket)), true, true, &c.process.kernel.budget)?;
+fn give<H: Host>(c: &GuestCall<'_, H>, socket: Socket, nonblock: bool) -> Result<Fd, Errno> {
+    let open = OpenDescription::charged(
+        VfsFile::Socket(Box::new(socket)),
+        true,
+        true,
+        &c.process.kernel.budget,
+    )?;
     open.nonblock.store(nonblock, Ordering::Relaxed);
     install(c, open, CloseOnExec(false))
 }
@@ -139,7 +152,7 @@ fn give<H: Host>(c: &Call<'_, H>, socket: Socket, nonblock: bool) -> Result<Fd, 
 ///
 /// # Errors
 /// EAFNOSUPPORT, EPROTOTYPE, EPROTONOSUPPORT, EMFILE, ENFILE for too many in the session, ENOBUFS.
-pub fn sock_open<H: Host>(c: &mut Call<'_, H>, domain: Domain, out: u32) -> Sys {
+pub fn sock_open<H: Host>(c: &mut GuestCall<'_, H>, domain: Domain, out: u32) -> Sys {
     let family = family(domain.family)?;
     let kind = kind(domain.kind, domain.protocol)?;
     let socket = Socket::new(c.process.kernel.vfs.network(), family, kind)?;
@@ -151,7 +164,7 @@ pub fn sock_open<H: Host>(c: &mut Call<'_, H>, domain: Domain, out: u32) -> Sys 
 ///
 /// # Errors
 /// Those of [`sock_open`].
-pub fn sock_pair<H: Host>(c: &mut Call<'_, H>, domain: Domain, a: u32, b: u32) -> Sys {
+pub fn sock_pair<H: Host>(c: &mut GuestCall<'_, H>, domain: Domain, a: u32, b: u32) -> Sys {
     let family = family(domain.family)?;
     let kind = kind(domain.kind, domain.protocol)?;
     let [one, other] = Socket::pair(c.process.kernel.vfs.network(), family, kind)?;
@@ -172,8 +185,8 @@ pub fn sock_pair<H: Host>(c: &mut Call<'_, H>, domain: Domain, a: u32, b: u32) -
 ///
 /// # Errors
 /// EADDRINUSE, EADDRNOTAVAIL outside of the loopback, EINVAL if it is bound, ENOTSUP for a path in the file system.
-pub fn sock_bind<H: Host>(c: &mut Call<'_, H>, fd: Fd, address: u32) -> Sys {
-    let open = Open::of(c, fd)?;
+pub fn sock_bind<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys {
+    let open = OpenSocket::of(c, fd)?;
     Ok(open.socket()?.bind(read_address(c, address)?)?)
 }
 
@@ -181,8 +194,8 @@ pub fn sock_bind<H: Host>(c: &mut Call<'_, H>, fd: Fd, address: u32) -> Sys {
 ///
 /// # Errors
 /// ENOTSUP for datagrams, EINVAL for a connection.
-pub fn sock_listen<H: Host>(c: &mut Call<'_, H>, fd: Fd, backlog: u32) -> Sys {
-    let open = Open::of(c, fd)?;
+pub fn sock_listen<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, backlog: u32) -> Sys {
+    let open = OpenSocket::of(c, fd)?;
     // A negative number is the most, as in Linux.
     Ok(open.socket()?.listen(backlog as usize)?)
 }
@@ -192,8 +205,8 @@ pub fn sock_listen<H: Host>(c: &mut Call<'_, H>, fd: Fd, backlog: u32) -> Sys {
 /// # Errors
 /// ECONNREFUSED where nobody listens, ENETUNREACH outside of the loopback, EINPROGRESS if the descriptor does not wait or the
 /// time for connecting is over.
-pub fn sock_connect<H: Host>(c: &mut Call<'_, H>, fd: Fd, address: u32) -> Sys {
-    let open = Open::of(c, fd)?;
+pub fn sock_connect<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, address: u32) -> Sys {
+    let open = OpenSocket::of(c, fd)?;
     let to = read_address(c, address)?;
     let at_once = open.0.nonblock();
     loop {
@@ -207,8 +220,13 @@ pub fn sock_connect<H: Host>(c: &mut Call<'_, H>, fd: Fd, address: u32) -> Sys {
     }
 }
 
-fn accept<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags, out: u32) -> Result<Address, Halt> {
-    let open = Open::of(c, fd)?;
+fn accept<H: Host>(
+    c: &mut GuestCall<'_, H>,
+    fd: Fd,
+    flags: FdFlags,
+    out: u32,
+) -> Result<SocketAddress, Halt> {
+    let open = OpenSocket::of(c, fd)?;
     // Otherwise a connection would be lost that nobody has seen.
     lock(&c.process.fds).room()?;
     let socket = loop {
@@ -221,20 +239,20 @@ fn accept<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags, out: u32) -> Res
     let fd = give(c, socket, flags.is_nonblock())?;
     c.mem.put_u32(out, fd.0)?;
     // It may be gone already.
-    Ok(peer.unwrap_or_else(|_| Address::none(Family::V4)))
+    Ok(peer.unwrap_or_else(|_| SocketAddress::none(Family::V4)))
 }
 
 /// `accept(2)`; the new descriptor at `out`.
 ///
 /// # Errors
 /// EAGAIN, EINVAL if it does not listen, ENOTSUP for datagrams, EMFILE, for which no connection is lost.
-pub fn sock_accept<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags, out: u32) -> Sys {
+pub fn sock_accept<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, flags: FdFlags, out: u32) -> Sys {
     accept(c, fd, flags, out).map(drop)
 }
 
 /// [`sock_accept`], and the address of who has connected at `from`.
 pub fn sock_accept_v2<H: Host>(
-    c: &mut Call<'_, H>,
+    c: &mut GuestCall<'_, H>,
     fd: Fd,
     flags: FdFlags,
     out: u32,
@@ -245,8 +263,8 @@ pub fn sock_accept_v2<H: Host>(
 }
 
 /// `getsockname(2)`.
-pub fn sock_addr_local<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
-    let address = Open::of(c, fd)?.socket()?.local();
+pub fn sock_addr_local<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
+    let address = OpenSocket::of(c, fd)?.socket()?.local();
     put_address(c, out, &address)
 }
 
@@ -254,18 +272,18 @@ pub fn sock_addr_local<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
 ///
 /// # Errors
 /// ENOTCONN.
-pub fn sock_addr_peer<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
-    let address = Open::of(c, fd)?.socket()?.peer()?;
+pub fn sock_addr_peer<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
+    let address = OpenSocket::of(c, fd)?.socket()?.peer()?;
     put_address(c, out, &address)
 }
 
 /// How far a connection is (`sockstatus`): 0 not yet, 1 there, 2 over, 3 failed.
-pub fn sock_status<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
-    let status = match Open::of(c, fd)?.socket()?.status() {
-        Status::Opening => 0,
-        Status::Opened => 1,
-        Status::Closed => 2,
-        Status::Failed => 3,
+pub fn sock_status<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, out: u32) -> Sys {
+    let status = match OpenSocket::of(c, fd)?.socket()?.status() {
+        SocketStatus::Opening => 0,
+        SocketStatus::Opened => 1,
+        SocketStatus::Closed => 2,
+        SocketStatus::Failed => 3,
     };
     Ok(c.mem.put(out, &[status])?)
 }
@@ -274,8 +292,8 @@ pub fn sock_status<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
 ///
 /// # Errors
 /// EINVAL for other bits or none, ENOTCONN.
-pub fn sock_shutdown<H: Host>(c: &mut Call<'_, H>, fd: Fd, how: u32) -> Sys {
-    let open = Open::of(c, fd)?;
+pub fn sock_shutdown<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, how: u32) -> Sys {
+    let open = OpenSocket::of(c, fd)?;
     if how == 0 || how & !(SHUT_READ | SHUT_WRITE) != 0 {
         return Err(Errno::INVAL.into());
     }
@@ -284,17 +302,17 @@ pub fn sock_shutdown<H: Host>(c: &mut Call<'_, H>, fd: Fd, how: u32) -> Sys {
 
 /// Receives into a list of buffers; the number of bytes, and who has sent them.
 pub fn receive<H: Host>(
-    c: &mut Call<'_, H>,
-    open: &OpenFile,
+    c: &mut GuestCall<'_, H>,
+    open: &OpenDescription,
     list: &[(u32, u32)],
     flags: u32,
-) -> Result<(u64, Address), Halt> {
-    let File::Socket(socket) = &open.file else { return Err(Errno::NOTSOCK.into()) };
+) -> Result<(u64, SocketAddress), Halt> {
+    let VfsFile::Socket(socket) = &open.file else { return Err(Errno::NOTSOCK.into()) };
     if flags & !(PEEK | WAIT_ALL | TRUNCATED | DONT_WAIT) != 0 {
         return Err(Errno::NOTSUP.into());
     }
     c.process.threads.share();
-    if socket.kind() == Kind::Datagram {
+    if socket.kind() == SocketKind::Datagram {
         return receive_message(c, open, socket, list, flags);
     }
     let waits = !open.nonblock() && flags & DONT_WAIT == 0;
@@ -309,7 +327,7 @@ pub fn receive<H: Host>(
                 Err(_) if total > 0 => return received(socket, total),
                 Err(e) => return Err(e.into()),
             };
-            match c.mem.fill(at, n, |buf| socket.receive(buf, Receive { peek })) {
+            match c.mem.fill(at, n, |buf| socket.receive(buf, ReceiveOptions { peek })) {
                 Ok(0) => return received(socket, total),
                 Ok(n) => {
                     done += n;
@@ -330,22 +348,22 @@ pub fn receive<H: Host>(
     received(socket, total)
 }
 
-fn received(socket: &Socket, total: u64) -> Result<(u64, Address), Halt> {
+fn received(socket: &Socket, total: u64) -> Result<(u64, SocketAddress), Halt> {
     // Of a connection that is over nobody asks who it was.
-    Ok((total, socket.peer().unwrap_or_else(|_| Address::none(socket.family()))))
+    Ok((total, socket.peer().unwrap_or_else(|_| SocketAddress::none(socket.family()))))
 }
 
 /// One datagram, spread over the buffers.
 fn receive_message<H: Host>(
-    c: &mut Call<'_, H>,
-    open: &OpenFile,
+    c: &mut GuestCall<'_, H>,
+    open: &OpenDescription,
     socket: &Socket,
     list: &[(u32, u32)],
     flags: u32,
-) -> Result<(u64, Address), Halt> {
+) -> Result<(u64, SocketAddress), Halt> {
     let room: u64 = list.iter().map(|(_, len)| u64::from(*len)).sum();
     let most = usize::try_from(room).unwrap_or(usize::MAX).min(net::MAX_DATAGRAM);
-    let how = Receive { peek: (flags & PEEK != 0).then_some(0) };
+    let how = ReceiveOptions { peek: (flags & PEEK != 0).then_some(0) };
     let message = loop {
         match socket.receive_message(most, how) {
             Err(Errno::AGAIN) if !open.nonblock() && flags & DONT_WAIT == 0 => {
@@ -366,19 +384,19 @@ fn receive_message<H: Host>(
 
 /// Sends a list of buffers; the number of bytes.
 pub fn send<H: Host>(
-    c: &mut Call<'_, H>,
-    open: &OpenFile,
+    c: &mut GuestCall<'_, H>,
+    open: &OpenDescription,
     list: &[(u32, u32)],
     flags: u32,
-    to: Option<Address>,
+    to: Option<SocketAddress>,
 ) -> Result<u64, Halt> {
-    let File::Socket(socket) = &open.file else { return Err(Errno::NOTSOCK.into()) };
+    let VfsFile::Socket(socket) = &open.file else { return Err(Errno::NOTSOCK.into()) };
     if flags & !SEND_DONT_WAIT != 0 {
         return Err(Errno::NOTSUP.into());
     }
     c.process.threads.share();
     let waits = !open.nonblock() && flags & SEND_DONT_WAIT == 0;
-    if socket.kind() == Kind::Datagram {
+    if socket.kind() == SocketKind::Datagram {
         let mut message = Vec::new();
         for &(ptr, len) in list {
             if message.len() + len as usize > net::MAX_DATAGRAM {
@@ -422,8 +440,13 @@ pub fn send<H: Host>(
 ///
 /// # Errors
 /// ENOTSUP for a flag that is unknown; EAGAIN, ECONNRESET, ENOTCONN.
-pub fn sock_recv<H: Host>(c: &mut Call<'_, H>, fd: Fd, what: Transfer, told: Received) -> Sys {
-    let (open, list) = (Open::of(c, fd)?, iovs(c, what.vectors)?);
+pub fn sock_recv<H: Host>(
+    c: &mut GuestCall<'_, H>,
+    fd: Fd,
+    what: SocketTransfer,
+    told: ReceiveResult,
+) -> Sys {
+    let (open, list) = (OpenSocket::of(c, fd)?, iovs(c, what.vectors)?);
     let (n, _) = receive(c, &open.0, &list, what.flags)?;
     c.mem.put(told.flags, &0u16.to_le_bytes())?;
     put_count(c, told.count, n)
@@ -431,13 +454,13 @@ pub fn sock_recv<H: Host>(c: &mut Call<'_, H>, fd: Fd, what: Transfer, told: Rec
 
 /// `recvfrom(2)`: [`sock_recv`], and the sender's address at `from`.
 pub fn sock_recv_from<H: Host>(
-    c: &mut Call<'_, H>,
+    c: &mut GuestCall<'_, H>,
     fd: Fd,
-    what: Transfer,
-    told: Received,
+    what: SocketTransfer,
+    told: ReceiveResult,
     from: u32,
 ) -> Sys {
-    let (open, list) = (Open::of(c, fd)?, iovs(c, what.vectors)?);
+    let (open, list) = (OpenSocket::of(c, fd)?, iovs(c, what.vectors)?);
     let (n, sender) = receive(c, &open.0, &list, what.flags)?;
     c.mem.put(told.flags, &0u16.to_le_bytes())?;
     put_address(c, from, &sender)?;
@@ -448,42 +471,42 @@ pub fn sock_recv_from<H: Host>(
 ///
 /// # Errors
 /// ENOTSUP for a flag that is unknown; EMSGSIZE, EAGAIN, ENOTCONN, EDESTADDRREQ, EPIPE, ENOBUFS.
-pub fn sock_send<H: Host>(c: &mut Call<'_, H>, fd: Fd, what: Transfer, out: u32) -> Sys {
-    let (open, list) = (Open::of(c, fd)?, iovs(c, what.vectors)?);
+pub fn sock_send<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, what: SocketTransfer, out: u32) -> Sys {
+    let (open, list) = (OpenSocket::of(c, fd)?, iovs(c, what.vectors)?);
     let n = send(c, &open.0, &list, what.flags, None)?;
     put_count(c, out, n)
 }
 
 /// `sendto(2)`: [`sock_send`], of a datagram to the address at `to`.
 pub fn sock_send_to<H: Host>(
-    c: &mut Call<'_, H>,
+    c: &mut GuestCall<'_, H>,
     fd: Fd,
-    what: Transfer,
+    what: SocketTransfer,
     to: u32,
     out: u32,
 ) -> Sys {
-    let (open, list) = (Open::of(c, fd)?, iovs(c, what.vectors)?);
+    let (open, list) = (OpenSocket::of(c, fd)?, iovs(c, what.vectors)?);
     // A connection's bytes go where it leads, whatever address is given.
     let to = match open.socket()?.kind() {
-        Kind::Stream => None,
-        Kind::Datagram => Some(read_address(c, to)?),
+        SocketKind::Stream => None,
+        SocketKind::Datagram => Some(read_address(c, to)?),
     };
     let n = send(c, &open.0, &list, what.flags, to)?;
     put_count(c, out, n)
 }
 
-fn flag(option: u32) -> Result<Flag, Errno> {
+fn flag(option: u32) -> Result<SocketFlag, Errno> {
     Ok(match option {
-        1 => Flag::ReusePort,
-        2 => Flag::ReuseAddress,
-        3 => Flag::NoDelay,
-        4 => Flag::DontRoute,
-        5 => Flag::OnlyV6,
-        6 => Flag::Broadcast,
-        7 => Flag::MulticastLoopV4,
-        8 => Flag::MulticastLoopV6,
-        12 => Flag::KeepAlive,
-        14 => Flag::OutOfBandInline,
+        1 => SocketFlag::ReusePort,
+        2 => SocketFlag::ReuseAddress,
+        3 => SocketFlag::NoDelay,
+        4 => SocketFlag::DontRoute,
+        5 => SocketFlag::OnlyV6,
+        6 => SocketFlag::Broadcast,
+        7 => SocketFlag::MulticastLoopV4,
+        8 => SocketFlag::MulticastLoopV6,
+        12 => SocketFlag::KeepAlive,
+        14 => SocketFlag::OutOfBandInline,
         _ => return Err(Errno::NOPROTOOPT),
     })
 }
@@ -492,8 +515,8 @@ fn flag(option: u32) -> Result<Flag, Errno> {
 ///
 /// # Errors
 /// ENOPROTOOPT.
-pub fn sock_set_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, on: u32) -> Sys {
-    let open = Open::of(c, fd)?;
+pub fn sock_set_opt_flag<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, on: u32) -> Sys {
+    let open = OpenSocket::of(c, fd)?;
     open.socket()?.options().set_flag(flag(option)?, on & 0xff != 0);
     Ok(())
 }
@@ -502,8 +525,8 @@ pub fn sock_set_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, on: 
 ///
 /// # Errors
 /// ENOPROTOOPT.
-pub fn sock_get_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
-    let open = Open::of(c, fd)?;
+pub fn sock_get_opt_flag<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
+    let open = OpenSocket::of(c, fd)?;
     let socket = open.socket()?;
     let on = match option {
         LISTENING => socket.listens(),
@@ -512,13 +535,13 @@ pub fn sock_get_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, out:
     Ok(c.mem.put(out, &[u8::from(on)])?)
 }
 
-fn time(option: u32) -> Result<Time, Errno> {
+fn time(option: u32) -> Result<SocketTime, Errno> {
     Ok(match option {
-        13 => Time::Linger,
-        19 => Time::Receive,
-        20 => Time::Send,
-        21 => Time::Connect,
-        22 => Time::Accept,
+        13 => SocketTime::Linger,
+        19 => SocketTime::Receive,
+        20 => SocketTime::Send,
+        21 => SocketTime::Connect,
+        22 => SocketTime::Accept,
         _ => return Err(Errno::NOPROTOOPT),
     })
 }
@@ -527,8 +550,13 @@ fn time(option: u32) -> Result<Time, Errno> {
 ///
 /// # Errors
 /// ENOPROTOOPT.
-pub fn sock_set_opt_time<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, value: u32) -> Sys {
-    let open = Open::of(c, fd)?;
+pub fn sock_set_opt_time<H: Host>(
+    c: &mut GuestCall<'_, H>,
+    fd: Fd,
+    option: u32,
+    value: u32,
+) -> Sys {
+    let open = OpenSocket::of(c, fd)?;
     let b: [u8; 16] = c.mem.array(value)?;
     let ns = u64::from_le_bytes(<[u8; 8]>::try_from(&b[8..]).unwrap_or_default());
     let value = (b[0] != 0).then(|| Duration::from_nanos(ns));
@@ -540,8 +568,8 @@ pub fn sock_set_opt_time<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, valu
 ///
 /// # Errors
 /// ENOPROTOOPT.
-pub fn sock_get_opt_time<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
-    let open = Open::of(c, fd)?;
+pub fn sock_get_opt_time<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
+    let open = OpenSocket::of(c, fd)?;
     let value = open.socket()?.options().time(time(option)?);
     let ns = value.map_or(0, |t| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX));
     let mut b = [0u8; 16];
@@ -550,14 +578,14 @@ pub fn sock_get_opt_time<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, out:
     Ok(c.mem.put(out, &b)?)
 }
 
-fn size(option: u32) -> Result<Size, Errno> {
+fn size(option: u32) -> Result<SocketSize, Errno> {
     Ok(match option {
-        15 => Size::Receive,
-        16 => Size::Send,
-        17 => Size::ReceiveLow,
-        18 => Size::SendLow,
-        23 => Size::TimeToLive,
-        24 => Size::MulticastTimeToLive,
+        15 => SocketSize::Receive,
+        16 => SocketSize::Send,
+        17 => SocketSize::ReceiveLow,
+        18 => SocketSize::SendLow,
+        23 => SocketSize::TimeToLive,
+        24 => SocketSize::MulticastTimeToLive,
         _ => return Err(Errno::NOPROTOOPT),
     })
 }
@@ -566,8 +594,13 @@ fn size(option: u32) -> Result<Size, Errno> {
 ///
 /// # Errors
 /// ENOPROTOOPT.
-pub fn sock_set_opt_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, value: u64) -> Sys {
-    let open = Open::of(c, fd)?;
+pub fn sock_set_opt_size<H: Host>(
+    c: &mut GuestCall<'_, H>,
+    fd: Fd,
+    option: u32,
+    value: u64,
+) -> Sys {
+    let open = OpenSocket::of(c, fd)?;
     open.socket()?.set_size(size(option)?, value);
     Ok(())
 }
@@ -576,23 +609,28 @@ pub fn sock_set_opt_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, valu
 ///
 /// # Errors
 /// ENOPROTOOPT.
-pub fn sock_get_opt_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
-    let open = Open::of(c, fd)?;
+pub fn sock_get_opt_size<H: Host>(c: &mut GuestCall<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
+    let open = OpenSocket::of(c, fd)?;
     let socket = open.socket()?;
     let value = match (option, socket.kind()) {
         (LAST_ERROR, _) => socket.take_error().map_or(0, |e| e.0.into()),
-        (TYPE, Kind::Stream) => STREAM.into(),
-        (TYPE, Kind::Datagram) => DATAGRAM.into(),
+        (TYPE, SocketKind::Stream) => STREAM.into(),
+        (TYPE, SocketKind::Datagram) => DATAGRAM.into(),
         (PROTOCOL, _) if socket.family() == Family::Unix => 0,
-        (PROTOCOL, Kind::Stream) => TCP.into(),
-        (PROTOCOL, Kind::Datagram) => UDP.into(),
+        (PROTOCOL, SocketKind::Stream) => TCP.into(),
+        (PROTOCOL, SocketKind::Datagram) => UDP.into(),
         (other, _) => socket.options().size(size(other)?),
     };
     Ok(c.mem.put_u64(out, value)?)
 }
 
 /// The addresses of `localhost` and of numbers; ENOENT for other names.
-pub fn resolve<H: Host>(c: &mut Call<'_, H>, name: GuestStr, list: GuestList, out: u32) -> Sys {
+pub fn resolve<H: Host>(
+    c: &mut GuestCall<'_, H>,
+    name: GuestStr,
+    list: GuestList,
+    out: u32,
+) -> Sys {
     if name.len > MAX_NAME {
         return Err(Errno::NAMETOOLONG.into());
     }

@@ -3,11 +3,11 @@
 //! Addresses of futexes are the guest's own memory, so that a wait and a wake-up concern one process only. What
 //! they compare is read with the baton held: nothing comes between a look and the sleep.
 
-use super::guest::{Call, Halt, Sys};
+use super::guest::{GuestCall, Halt, Sys};
 use super::host::Host;
-use super::memory::Memory;
+use super::memory::CallMemory;
 use super::second;
-use super::threads::{Event, current};
+use super::threads::{SleepEvent, current};
 use std::time::{Duration, Instant};
 use wasibox_vfs::Errno;
 
@@ -21,7 +21,7 @@ const START_SIZE: usize = 64;
 ///
 /// # Errors
 /// ENOTSUP if the program cannot have threads, EAGAIN for too many, ENOMEM.
-pub fn thread_spawn_v2<H: Host>(c: &mut Call<'_, H>, start: u32, out: u32) -> Sys {
+pub fn thread_spawn_v2<H: Host>(c: &mut GuestCall<'_, H>, start: u32, out: u32) -> Sys {
     c.mem.check(start, START_SIZE)?;
     c.mem.u32(out)?;
     let number = second::spawn(c, start)?;
@@ -29,25 +29,25 @@ pub fn thread_spawn_v2<H: Host>(c: &mut Call<'_, H>, start: u32, out: u32) -> Sy
 }
 
 /// `gettid(2)`: the process's number for its first thread.
-pub fn thread_id<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
+pub fn thread_id<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, c.process.tid(current()))?)
 }
 
 /// How many processors there are.
-pub fn thread_parallelism<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
+pub fn thread_parallelism<H: Host>(c: &mut GuestCall<'_, H>, out: u32) -> Sys {
     // Of a process's threads one runs at a time; who asks wants to know how many processes to start.
     let n = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     Ok(c.mem.put_u32(out, n)?)
 }
 
 /// Waits for the end of another thread; one that is no more has ended.
-pub fn thread_join<H: Host>(c: &mut Call<'_, H>, tid: u32) -> Sys {
+pub fn thread_join<H: Host>(c: &mut GuestCall<'_, H>, tid: u32) -> Sys {
     let number = tid.wrapping_sub(c.process.pid);
     if number == 0 || number == current() {
         return Err(Errno::DEADLK.into());
     }
     loop {
-        match c.process.threads.sleep(Event::End(number), None) {
+        match c.process.threads.sleep(SleepEvent::End(number), None) {
             None | Some(true) => return Ok(()),
             Some(false) => c.process.check()?,
         }
@@ -57,7 +57,7 @@ pub fn thread_join<H: Host>(c: &mut Call<'_, H>, tid: u32) -> Sys {
 /// Sleeps until a wake-up of that address, if it holds `expected`. `timeout` points to an optional time (tag,
 /// nanoseconds); `woken` is 0 after that time.
 pub fn futex_wait<H: Host>(
-    c: &mut Call<'_, H>,
+    c: &mut GuestCall<'_, H>,
     at: u32,
     expected: u32,
     timeout: u32,
@@ -83,7 +83,7 @@ pub fn futex_wait<H: Host>(
     c.process.check()?;
     let is_late = || until.is_some_and(|u| Instant::now() >= u);
     loop {
-        let slept = match c.process.threads.sleep(Event::Futex(at), until) {
+        let slept = match c.process.threads.sleep(SleepEvent::Futex(at), until) {
             Some(woken) => woken,
             // Alone: only time or a signal ends it.
             None if is_late() => false,
@@ -111,23 +111,23 @@ pub fn futex_wait<H: Host>(
 ///
 /// # Errors
 /// EINVAL for an address that is no multiple of 4.
-pub fn futex_wake<H: Host>(c: &mut Call<'_, H>, at: u32, woken: u32) -> Sys {
+pub fn futex_wake<H: Host>(c: &mut GuestCall<'_, H>, at: u32, woken: u32) -> Sys {
     wake(c, at, 1, woken)
 }
 
 /// Wakes all that sleep at that address; otherwise as [`futex_wake`].
-pub fn futex_wake_all<H: Host>(c: &mut Call<'_, H>, at: u32, woken: u32) -> Sys {
+pub fn futex_wake_all<H: Host>(c: &mut GuestCall<'_, H>, at: u32, woken: u32) -> Sys {
     wake(c, at, usize::MAX, woken)
 }
 
-fn wake<H: Host>(c: &mut Call<'_, H>, at: u32, most: usize, woken: u32) -> Sys {
+fn wake<H: Host>(c: &mut GuestCall<'_, H>, at: u32, most: usize, woken: u32) -> Sys {
     check_address(c, at)?;
     c.mem.check(woken, 1)?;
-    let n = c.process.threads.wake(Event::Futex(at), most);
+    let n = c.process.threads.wake(SleepEvent::Futex(at), most);
     Ok(c.mem.put(woken, &[u8::from(n > 0)])?)
 }
 
-fn check_address<H: Host>(c: &Call<'_, H>, at: u32) -> Result<(), Halt> {
+fn check_address<H: Host>(c: &GuestCall<'_, H>, at: u32) -> Result<(), Halt> {
     if !at.is_multiple_of(4) {
         return Err(Errno::INVAL.into());
     }
@@ -136,7 +136,7 @@ fn check_address<H: Host>(c: &Call<'_, H>, at: u32) -> Result<(), Halt> {
 }
 
 /// Lets others run first: threads of the process, or the host's.
-pub fn sched_yield<H: Host>(c: &mut Call<'_, H>) -> Sys {
+pub fn sched_yield<H: Host>(c: &mut GuestCall<'_, H>) -> Sys {
     if !c.process.threads.offer() {
         std::thread::yield_now();
     }

@@ -103,13 +103,13 @@ macro_rules! with_calls {
                         => (PathAt::of(fd, path, len));
                     "path_filestat_get" => $crate::call_path::filestat_get,
                         (fd: u32, flags: u32, path: u32, len: u32, out: u32)
-                        => (PathAt::of(fd, path, len), Lookup(flags), out);
+                        => (PathAt::of(fd, path, len), LookupFlags(flags), out);
                     "path_filestat_set_times" => $crate::call_path::filestat_set_times,
                         (fd: u32, lookup: u32, path: u32, len: u32, atime: u64, mtime: u64, flags: u32)
-                        => (PathAt::of(fd, path, len), Lookup(lookup), SetTimes { atime, mtime, flags });
+                        => (PathAt::of(fd, path, len), LookupFlags(lookup), SetTimes { atime, mtime, flags });
                     "path_link" => $crate::call_path::link,
                         (fd: u32, lookup: u32, path: u32, len: u32, to_fd: u32, to: u32, to_len: u32)
-                        => (Lookup(lookup), PathAt::of(fd, path, len), PathAt::of(to_fd, to, to_len));
+                        => (LookupFlags(lookup), PathAt::of(fd, path, len), PathAt::of(to_fd, to, to_len));
                     "path_open" => $crate::call_path::open,
                         (fd: u32, lookup: u32, path: u32, len: u32, oflags: u32, base: u64, _inh: u64,
                          fdflags: u32, out: u32)
@@ -134,9 +134,9 @@ macro_rules! with_calls {
                         => (Fd(fd), flags.into(), out);
                     "sock_recv" => $crate::call_sock::sock_recv,
                         (fd: u32, iovs: u32, n: u32, flags: u32, out: u32, out_flags: u32)
-                        => (Fd(fd), Transfer::of(iovs, n, flags), Received { count: out, flags: out_flags });
+                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), ReceiveResult { count: out, flags: out_flags });
                     "sock_send" => $crate::call_sock::sock_send, (fd: u32, iovs: u32, n: u32, flags: u32, out: u32)
-                        => (Fd(fd), Transfer::of(iovs, n, flags), out);
+                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), out);
                     "sock_shutdown" => $crate::call_sock::sock_shutdown, (fd: u32, how: u32) => (Fd(fd), how);
                 }
                 "wasix_32v1" {
@@ -222,15 +222,15 @@ macro_rules! with_calls {
                     "sock_connect" => $crate::call_sock::sock_connect, (fd: u32, address: u32) => (Fd(fd), address);
                     "sock_recv" => $crate::call_sock::sock_recv,
                         (fd: u32, iovs: u32, n: u32, flags: u32, out: u32, out_flags: u32)
-                        => (Fd(fd), Transfer::of(iovs, n, flags), Received { count: out, flags: out_flags });
+                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), ReceiveResult { count: out, flags: out_flags });
                     "sock_recv_from" => $crate::call_sock::sock_recv_from,
                         (fd: u32, iovs: u32, n: u32, flags: u32, out: u32, out_flags: u32, from: u32)
-                        => (Fd(fd), Transfer::of(iovs, n, flags), Received { count: out, flags: out_flags }, from);
+                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), ReceiveResult { count: out, flags: out_flags }, from);
                     "sock_send" => $crate::call_sock::sock_send, (fd: u32, iovs: u32, n: u32, flags: u32, out: u32)
-                        => (Fd(fd), Transfer::of(iovs, n, flags), out);
+                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), out);
                     "sock_send_to" => $crate::call_sock::sock_send_to,
                         (fd: u32, iovs: u32, n: u32, flags: u32, to: u32, out: u32)
-                        => (Fd(fd), Transfer::of(iovs, n, flags), to, out);
+                        => (Fd(fd), SocketTransfer::of(iovs, n, flags), to, out);
                     "sock_shutdown" => $crate::call_sock::sock_shutdown, (fd: u32, how: u32) => (Fd(fd), how);
                     "resolve" => $crate::call_sock::resolve,
                         (name: u32, len: u32, _port: u32, list: u32, most: u32, out: u32)

@@ -6,12 +6,12 @@
 
 use super::descriptors::Descriptors;
 use super::host::Host;
-use super::process::{Cpu, Process};
+use super::process::{CpuUsage, Process};
 use super::table::FIRST_PID;
 use crate::lock;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
-use wasibox_vfs::File;
+use wasibox_vfs::VfsFile;
 
 /// Before a cell: nothing, the interpreter goes on.
 pub const GO_ON: i32 = 0;
@@ -23,11 +23,11 @@ pub const FORK: i32 = 2;
 
 /// What a run goes on from.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Before {
+pub struct CellOrigin {
     /// What its monotonic clock shows at its beginning, in nanoseconds.
     pub monotonic: u64,
     /// CPU time of the first process by kind.
-    pub cpu: Cpu,
+    pub cpu: CpuUsage,
     /// The same in sum, in nanoseconds.
     pub cpu_ns: u64,
     /// The lowest number that its next processes may have.
@@ -45,14 +45,14 @@ pub struct CellStart<H: Host> {
 }
 
 /// What it leaves if it stays.
-pub struct Left<H: Host> {
+pub struct CellRemains<H: Host> {
     pub ready: H::Ready,
     /// What the cell has answered.
     pub answer: H::Answer,
     pub fds: Descriptors,
     pub handles: bool,
     pub ignored: u64,
-    pub cpu: Cpu,
+    pub cpu: CpuUsage,
     pub cpu_ns: u64,
 }
 
@@ -61,7 +61,7 @@ pub struct Cells<H: Host> {
     /// What comes before the cell, or [`NONE`].
     kind: AtomicI32,
     /// Set before the first process is reported as ended.
-    pub left: Mutex<Option<Left<H>>>,
+    pub left: Mutex<Option<CellRemains<H>>>,
 }
 
 /// The run has no cell.
@@ -97,7 +97,7 @@ impl<H: Host> Cells<H> {
     /// Keeps what a process leaves, which has run its cell to the end.
     pub fn keep(&self, process: &Process<H>, ready: H::Ready, answer: H::Answer) {
         let fds = std::mem::replace(&mut *lock(&process.fds), Descriptors::new(8));
-        let left = Left {
+        let left = CellRemains {
             ready,
             answer,
             fds,
@@ -111,14 +111,14 @@ impl<H: Host> Cells<H> {
 }
 
 /// Whether a path is all that it takes to have a file again.
-pub fn can_be_named(file: &File) -> bool {
-    matches!(file, File::Tree(_) | File::Host { .. } | File::Device(..) | File::Meta(_))
+pub fn can_be_named(file: &VfsFile) -> bool {
+    matches!(file, VfsFile::Tree(_) | VfsFile::Host { .. } | VfsFile::Device(..) | VfsFile::Meta(_))
 }
 
 /// Clocks and chance of a process that is prepared, and times of files ([`PREPARED_AT`] at most): the same in each, so that its memory is the same
 /// on all machines. Not secret, therefore; what must be is made by the processes that go on from there.
 #[derive(Debug, Default)]
-pub struct Fixed {
+pub struct FixedClock {
     ticks: AtomicU64,
     random: AtomicU64,
 }
@@ -128,7 +128,7 @@ pub const PREPARED_AT: u64 = 1_767_225_600 * 1_000_000_000;
 /// What a look at a clock takes. Whoever waits by looking waits for as many looks.
 const TICK: u64 = 1_000_000;
 
-impl Fixed {
+impl FixedClock {
     /// The time of a clock.
     pub fn now(&self, is_real: bool) -> u64 {
         let passed = TICK.wrapping_mul(self.ticks.fetch_add(1, Ordering::Relaxed));
@@ -148,4 +148,4 @@ impl Fixed {
 }
 
 /// Set in the run of a process that is prepared.
-pub type IsFixed = OnceLock<Fixed>;
+pub type IsFixed = OnceLock<FixedClock>;

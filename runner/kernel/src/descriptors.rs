@@ -5,7 +5,7 @@ use super::process::Charge;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use wasibox_vfs::ops::DirEntry;
-use wasibox_vfs::{Budget, Errno, File, Loc, Reservation, Vfs};
+use wasibox_vfs::{Budget, Errno, Loc, Reservation, Vfs, VfsFile};
 
 /// Number of the preopened root directory.
 pub const ROOT_FD: Fd = Fd(3);
@@ -20,55 +20,60 @@ const SLOTS: usize = 64;
 
 /// A directory's entries, charged while they are held.
 #[derive(Debug)]
-pub struct Listing {
+pub struct DirListing {
     pub entries: Vec<DirEntry>,
     _held: Reservation,
 }
 
-impl Listing {
+impl DirListing {
     /// Charges `entries`; ENOMEM if that would be too many.
-    pub fn new(entries: Vec<DirEntry>, budget: &Arc<Budget>) -> Result<Arc<Listing>, Errno> {
+    pub fn new(entries: Vec<DirEntry>, budget: &Arc<Budget>) -> Result<Arc<DirListing>, Errno> {
         let bytes = entries.iter().map(|e| e.name.len() as u64 + ENTRY_COST).sum();
         let held = budget.reserve(bytes).ok_or(Errno::NOMEM)?;
-        Ok(Arc::new(Listing { entries, _held: held }))
+        Ok(Arc::new(DirListing { entries, _held: held }))
     }
 }
 
 /// What descriptors point to; duplicates share it, and its offset.
 #[derive(Debug)]
-pub struct OpenFile {
-    pub file: File,
+pub struct OpenDescription {
+    pub file: VfsFile,
     pub read: bool,
     pub write: bool,
     pub append: AtomicBool,
     pub nonblock: AtomicBool,
     pub offset: AtomicU64,
     /// A directory's listing as it was when reading it began.
-    pub listing: Mutex<Option<Arc<Listing>>>,
+    pub listing: Mutex<Option<Arc<DirListing>>>,
     /// Where it was found, if a process that stays between cells has opened it.
     name: OnceLock<(Vec<u8>, Reservation)>,
     _held: Option<Reservation>,
 }
 
-impl OpenFile {
+impl OpenDescription {
     /// One that the host gives to a process.
-    pub fn new(file: File, read: bool, write: bool) -> Arc<OpenFile> {
-        OpenFile::with(file, read, write, None)
+    pub fn new(file: VfsFile, read: bool, write: bool) -> Arc<OpenDescription> {
+        OpenDescription::with(file, read, write, None)
     }
 
     /// One that a guest asked for; ENOMEM if the memory limit is reached.
     pub fn charged(
-        file: File,
+        file: VfsFile,
         read: bool,
         write: bool,
         budget: &Arc<Budget>,
-    ) -> Result<Arc<OpenFile>, Errno> {
+    ) -> Result<Arc<OpenDescription>, Errno> {
         let held = budget.reserve(OPEN_COST).ok_or(Errno::NOMEM)?;
-        Ok(OpenFile::with(file, read, write, Some(held)))
+        Ok(OpenDescription::with(file, read, write, Some(held)))
     }
 
-    fn with(file: File, read: bool, write: bool, held: Option<Reservation>) -> Arc<OpenFile> {
-        Arc::new(OpenFile {
+    fn with(
+        file: VfsFile,
+        read: bool,
+        write: bool,
+        held: Option<Reservation>,
+    ) -> Arc<OpenDescription> {
+        Arc::new(OpenDescription {
             file,
             read,
             write,
@@ -94,11 +99,11 @@ impl OpenFile {
     }
 
     /// The root directory, as every process has it preopened.
-    pub fn root(vfs: &Vfs) -> Result<Arc<OpenFile>, Errno> {
+    pub fn root(vfs: &Vfs) -> Result<Arc<OpenDescription>, Errno> {
         let how = wasibox_vfs::OpenFlags { read: true, directory: true, ..Default::default() };
         match vfs.open(&Loc::Tree(wasibox_vfs::tree::ROOT), b"/", how, 0)? {
-            wasibox_vfs::Opened::File(f) => Ok(OpenFile::new(f, true, false)),
-            wasibox_vfs::Opened::Descriptor(_) => Err(Errno::NOTDIR),
+            wasibox_vfs::OpenResult::File(f) => Ok(OpenDescription::new(f, true, false)),
+            wasibox_vfs::OpenResult::Descriptor(_) => Err(Errno::NOTDIR),
         }
     }
 
@@ -121,7 +126,7 @@ impl OpenFile {
 /// A number's meaning.
 #[derive(Clone, Debug)]
 pub struct Descriptor {
-    pub open: Arc<OpenFile>,
+    pub open: Arc<OpenDescription>,
     pub cloexec: bool,
 }
 
@@ -293,7 +298,7 @@ mod tests {
 
     fn d() -> Descriptor {
         let (r, _) = wasibox_vfs::Pipe::pair();
-        Descriptor { open: OpenFile::new(File::PipeRead(r), true, false), cloexec: false }
+        Descriptor { open: OpenDescription::new(VfsFile::PipeRead(r), true, false), cloexec: false }
     }
 
     #[test]

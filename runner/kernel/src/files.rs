@@ -1,8 +1,8 @@
 //! The files that a session begins with: those of an image, and its commands as executable files.
 
 use std::sync::Arc;
-use wasibox_image::{Entry, EntryKind, Image, ImageError};
-use wasibox_vfs::{BaseFile, BaseKind, Folder, FolderEntry, Program};
+use wasibox_image::{EntryKind, Image, ImageEntry, ImageError};
+use wasibox_vfs::{BaseFile, BaseKind, Folder, FolderEntry, ProgramMark};
 
 /// The image's files, listed as they are needed, and its commands as executable files. `number` tells the program that
 /// an atom is, so that a command without one is left out; without it nothing is to run.
@@ -11,7 +11,7 @@ use wasibox_vfs::{BaseFile, BaseKind, Folder, FolderEntry, Program};
 /// A damaged image.
 pub fn image_files(
     image: &Arc<Image>,
-    number: Option<&dyn Fn(&str) -> Option<Program>>,
+    number: Option<&dyn Fn(&str) -> Option<ProgramMark>>,
 ) -> Result<Vec<BaseFile>, ImageError> {
     let mut out = Vec::new();
     let time = image.time();
@@ -40,12 +40,12 @@ pub fn image_files(
 }
 
 /// A directory of the image in the session's file system.
-struct ImageFolder(wasibox_image::Folder);
+struct ImageFolder(wasibox_image::ImageDir);
 
 impl Folder for ImageFolder {
     fn list(&self) -> Result<Vec<FolderEntry>, String> {
         let listed = self.0.list().map_err(|e| e.to_string())?;
-        let entry = |(e, folder): (Entry, Option<wasibox_image::Folder>)| {
+        let entry = |(e, folder): (ImageEntry, Option<wasibox_image::ImageDir>)| {
             let name = e.path.rsplit('/').next().unwrap_or_default().as_bytes().to_vec();
             let kind = match (e.kind, folder) {
                 (_, Some(folder)) => BaseKind::Dir(Arc::new(ImageFolder(folder))),

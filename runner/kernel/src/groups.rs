@@ -5,7 +5,7 @@
 //! foreground group.
 
 use super::host::Host;
-use super::process::{Membership, Process, Start};
+use super::process::{Membership, Process, ProcessStart};
 use crate::lock;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,25 +21,25 @@ type Live<H> = HashMap<u32, Arc<Process<H>>>;
 
 /// The group a parent wants its child to be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum GroupRequest {
     Inherit,
     New,
     Join(u32),
 }
 
-impl Wish {
+impl GroupRequest {
     /// Takes the wish out of the environment of what is to be started.
-    pub fn take(mut start: Start) -> (Wish, Start) {
-        let mut wish = Wish::Inherit;
+    pub fn take(mut start: ProcessStart) -> (GroupRequest, ProcessStart) {
+        let mut wish = GroupRequest::Inherit;
         start.env.retain(|text| {
             let value = text
                 .strip_prefix(box_abi::GROUP_VARIABLE.as_bytes())
                 .and_then(|rest| rest.strip_prefix(b"="));
             let Some(value) = value else { return true };
             wish = match std::str::from_utf8(value) {
-                Ok(box_abi::GROUP_NEW) => Wish::New,
-                Ok(number) => number.parse().map_or(Wish::Inherit, Wish::Join),
-                Err(_) => Wish::Inherit,
+                Ok(box_abi::GROUP_NEW) => GroupRequest::New,
+                Ok(number) => number.parse().map_or(GroupRequest::Inherit, GroupRequest::Join),
+                Err(_) => GroupRequest::Inherit,
             };
             false
         });
@@ -52,9 +52,9 @@ impl Wish {
             return Membership { group: pid, session: pid };
         };
         match self {
-            Wish::Inherit => parent,
-            Wish::New => Membership { group: pid, ..parent },
-            Wish::Join(group) => {
+            GroupRequest::Inherit => parent,
+            GroupRequest::New => Membership { group: pid, ..parent },
+            GroupRequest::Join(group) => {
                 let there = Membership { group, ..parent };
                 match live.values().any(|p| *lock(&p.membership) == there) {
                     true => there,
@@ -114,7 +114,7 @@ pub fn names<H: Host>(live: &Live<H>) -> Vec<String> {
     all.iter().take(NAMED).map(|p| name(&lock(&p.start))).collect()
 }
 
-fn name(start: &Start) -> String {
+fn name(start: &ProcessStart) -> String {
     let mut bytes = Vec::new();
     let task = start
         .env
@@ -145,18 +145,18 @@ fn name(start: &Start) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wasibox_vfs::Program;
+    use wasibox_vfs::ProgramMark;
 
-    fn start(env: &[&str]) -> Start {
+    fn start(env: &[&str]) -> ProcessStart {
         let env = env.iter().map(|e| e.as_bytes().to_vec()).collect();
-        Start { program: Program(0), argv: Vec::new(), env }
+        ProcessStart { program: ProgramMark(0), argv: Vec::new(), env }
     }
 
     #[test]
     fn names_are_short_text() {
         let named = |args: &[&[u8]], env: &[&str]| {
             let argv = args.iter().map(|a| a.to_vec()).collect();
-            name(&Start { argv, ..start(env) })
+            name(&ProcessStart { argv, ..start(env) })
         };
         assert_eq!(named(&[b"sleep", b"a b", b""], &["A=1"]), "sleep a b ");
         assert_eq!(named(&[b"bash", b"--box-state=40"], &["BOX_TASK=x; y"]), "x; y");
@@ -171,11 +171,11 @@ mod tests {
 
     #[test]
     fn a_wish_is_taken_out_of_the_environment() {
-        let (wish, rest) = Wish::take(start(&["A=1", "BOX_GROUP=new", "BOX_GROUPS=2"]));
-        assert_eq!(wish, Wish::New);
+        let (wish, rest) = GroupRequest::take(start(&["A=1", "BOX_GROUP=new", "BOX_GROUPS=2"]));
+        assert_eq!(wish, GroupRequest::New);
         assert_eq!(rest.env, [b"A=1".to_vec(), b"BOX_GROUPS=2".to_vec()]);
-        assert_eq!(Wish::take(start(&["BOX_GROUP=17"])).0, Wish::Join(17));
-        assert_eq!(Wish::take(start(&["BOX_GROUP=-1"])).0, Wish::Inherit);
-        assert_eq!(Wish::take(start(&["A=1"])).0, Wish::Inherit);
+        assert_eq!(GroupRequest::take(start(&["BOX_GROUP=17"])).0, GroupRequest::Join(17));
+        assert_eq!(GroupRequest::take(start(&["BOX_GROUP=-1"])).0, GroupRequest::Inherit);
+        assert_eq!(GroupRequest::take(start(&["A=1"])).0, GroupRequest::Inherit);
     }
 }

@@ -46,7 +46,7 @@ impl std::error::Error for Halt {}
 pub type Sys = Result<(), Halt>;
 
 /// What a call works with.
-pub struct Call<'a, H: Host> {
+pub struct GuestCall<'a, H: Host> {
     pub process: &'a Arc<Process<H>>,
     pub mem: H::Memory<'a>,
 }
@@ -55,13 +55,13 @@ pub struct Call<'a, H: Host> {
 /// if a signal waits, and turns the result into what the guest expects.
 pub fn enter<H: Host>(
     guest: &mut impl Guest<H>,
-    call: impl FnOnce(&mut Call<'_, H>) -> Sys,
+    call: impl FnOnce(&mut GuestCall<'_, H>) -> Sys,
 ) -> Result<i32, Halt> {
     let Some(process) = guest.process() else { return Err(Halt::Killed) };
     process.alive()?;
     let result = {
         let Some(mem) = guest.memory() else { return Ok(Errno::FAULT.0.into()) };
-        call(&mut Call { process: &process, mem })
+        call(&mut GuestCall { process: &process, mem })
     };
     process.alive()?;
     // Signals are the first thread's.

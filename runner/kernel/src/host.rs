@@ -8,22 +8,22 @@
 //! All of it is static: a kernel is compiled for its host, and a call's access to guest memory is inlined.
 
 use super::guest::Halt;
-use super::job::{Entry, Job, ThreadJob};
-use super::memory::Memory;
-use super::process::{Cpu, Process};
+use super::job::{EntryPoint, ProcessJob, ThreadJob};
+use super::memory::CallMemory;
+use super::process::{CpuUsage, Process};
 use std::sync::Arc;
-use wasibox_vfs::{Errno, Program};
+use wasibox_vfs::{Errno, ProgramMark};
 
 /// Runs guests. A value is what one session has of it: the programs of its image.
 pub trait Host: Sized + Send + Sync + 'static {
     /// The memory of a guest during one call.
-    type Memory<'a>: Memory;
+    type Memory<'a>: CallMemory;
     /// A program that can be begun.
     type Loaded: Clone + Send;
     /// Why a program cannot be made ready.
     type Error: std::error::Error;
     /// How a process that is to end is made to notice.
-    type Watch: Watch;
+    type Watch: HostWatch;
     /// An interpreter between two cells.
     type Ready: Send;
     /// What a cell answers.
@@ -38,19 +38,19 @@ pub trait Host: Sized + Send + Sync + 'static {
     type Stopped;
 
     /// Makes a program ready, if it is not yet.
-    fn load(&self, program: Program) -> Result<Self::Loaded, Self::Error>;
+    fn load(&self, program: ProgramMark) -> Result<Self::Loaded, Self::Error>;
 
     /// Whether processes of the program may begin with a memory that was prepared.
     fn has_snapshot(&self, loaded: &Self::Loaded) -> bool;
 
     /// Bytes that a process has from the beginning which begins there.
-    fn needs(&self, loaded: &Self::Loaded, entry: Entry) -> u64;
+    fn needs(&self, loaded: &Self::Loaded, entry: EntryPoint) -> u64;
 
     /// Where the processes of an interpreter begin.
-    fn entry_of(ready: &Self::Ready) -> Entry;
+    fn entry_of(ready: &Self::Ready) -> EntryPoint;
 
     /// Begins to run a process. Its thread calls [`Process::begin`] first, and `Kernel::ended` last.
-    fn start(&self, job: Job<Self>) -> std::io::Result<()>;
+    fn start(&self, job: ProcessJob<Self>) -> std::io::Result<()>;
 
     /// Begins to run the threads of a process that come to `job`.
     fn start_thread(&self, job: ThreadJob<Self>) -> std::io::Result<()>;
@@ -83,11 +83,11 @@ pub trait Host: Sized + Send + Sync + 'static {
     fn cpu_ns() -> u64;
 
     /// The same by kind of time, less exact.
-    fn usage() -> Cpu;
+    fn usage() -> CpuUsage;
 }
 
 /// How a process that is to end is made to notice. Waits are the kernel's to end; this is for guests that compute.
-pub trait Watch: Send + Sync {
+pub trait HostWatch: Send + Sync {
     /// Of the process with that number.
     fn new(pid: u32) -> Self;
 

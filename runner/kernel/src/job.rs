@@ -2,17 +2,17 @@
 
 use super::border::Fd;
 use super::host::Host;
-use super::outcome::Status;
+use super::outcome::ProcessStatus;
 use super::process::Process;
-use super::table::Admitted;
+use super::table::ThreadAdmission;
 use crate::lock;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use wasibox_vfs::{Program, Reservation};
+use wasibox_vfs::{ProgramMark, Reservation};
 
 /// Where a process begins: the function that is called, and what its memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum EntryPoint {
     /// At its beginning.
     Start,
     /// On the snapshot's memory.
@@ -24,11 +24,11 @@ pub enum Entry {
 }
 
 /// A process to run.
-pub struct Job<H: Host> {
+pub struct ProcessJob<H: Host> {
     pub process: Arc<Process<H>>,
-    pub program: Program,
+    pub program: ProgramMark,
     pub loaded: H::Loaded,
-    pub entry: Entry,
+    pub entry: EntryPoint,
     /// Reserved for the module's memory.
     pub memory: Reservation,
     /// The interpreter whose cell it runs.
@@ -36,15 +36,15 @@ pub struct Job<H: Host> {
 }
 
 /// How a process's program ended.
-pub enum End {
-    Status(Status),
+pub enum ProgramEnd {
+    Status(ProcessStatus),
     Exec,
     /// It did not go on from its snapshot: it begins at the beginning.
     Anew,
 }
 
 /// A thread of a process to run.
-pub struct Task {
+pub struct ThreadTask {
     pub number: u32,
     /// What the guest gave to be passed on.
     pub argument: u32,
@@ -55,9 +55,9 @@ pub struct ThreadJob<H: Host> {
     pub process: Arc<Process<H>>,
     pub pattern: Arc<H::Pattern>,
     /// The first one.
-    pub task: Task,
+    pub task: ThreadTask,
     pub(crate) _held: Reservation,
-    pub(crate) _admitted: Admitted<H>,
+    pub(crate) _admitted: ThreadAdmission<H>,
 }
 
 /// Writes a line to the process's standard error, if that takes it at once.

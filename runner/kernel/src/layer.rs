@@ -32,13 +32,13 @@ pub fn add(layer: &mut Vec<u8>, number: u32, part: &[u8], template: &[u8]) {
 
 /// A part as a layer has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Differs<'a> {
+pub struct LayerPart<'a> {
     pub number: u32,
     mask: u64,
     lines: &'a [u8],
 }
 
-impl Differs<'_> {
+impl LayerPart<'_> {
     /// Makes a part that is as the template what it was.
     pub fn apply(&self, part: &mut [u8]) {
         let mut lines = self.lines.chunks_exact(LINE);
@@ -53,7 +53,7 @@ impl Differs<'_> {
 }
 
 /// The parts of a layer, which may be any bytes; `None` for what is none.
-pub fn parts(mut layer: &[u8]) -> impl Iterator<Item = Option<Differs<'_>>> {
+pub fn parts(mut layer: &[u8]) -> impl Iterator<Item = Option<LayerPart<'_>>> {
     const { assert!(PART / LINE == u64::BITS as usize) };
     std::iter::from_fn(move || {
         if layer.is_empty() {
@@ -65,7 +65,7 @@ pub fn parts(mut layer: &[u8]) -> impl Iterator<Item = Option<Differs<'_>>> {
             let (number, mask) = (u32::from_le_bytes(*number), u64::from_le_bytes(*mask));
             let (lines, rest) = rest.split_at_checked(mask.count_ones() as usize * LINE)?;
             layer = rest;
-            Some(Differs { number, mask, lines })
+            Some(LayerPart { number, mask, lines })
         })();
         if part.is_none() {
             layer = &[];

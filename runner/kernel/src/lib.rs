@@ -32,7 +32,7 @@
 //! Blocking calls all have one shape: register the thread with what can change, try,
 //! and park. A kill or a signal unparks the thread, which looks again. The process's other threads run
 //! meanwhile ([`Process::park`], [`Process::wait_for`]); guest memory is seen within closures that do not
-//! wait ([`Memory`]).
+//! wait ([`CallMemory`]).
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -67,18 +67,18 @@ pub mod value;
 
 pub use background::Background;
 pub use calls::CALLS;
-pub use cells::{BEGIN, Before, CellStart, FORK, GO_ON, Left, can_be_named};
-pub use descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
+pub use cells::{BEGIN, CellOrigin, CellRemains, CellStart, FORK, GO_ON, can_be_named};
+pub use descriptors::{Descriptor, Descriptors, OpenDescription, ROOT_FD};
 pub use files::image_files;
-pub use guest::{Call, Halt, MAX_MOVED, PART, Sys, enter};
-pub use host::{Guest, Host, Watch};
-pub use job::{End, Entry, Job, Task, ThreadJob, complain};
+pub use guest::{GuestCall, Halt, MAX_MOVED, PART, Sys, enter};
+pub use host::{Guest, Host, HostWatch};
+pub use job::{EntryPoint, ProcessJob, ProgramEnd, ThreadJob, ThreadTask, complain};
 pub use limits::Limits;
-pub use memory::Memory;
-pub use outcome::{LimitHit, Status};
-pub use process::{Birth, Cpu, Cwd, MAX_HANDLERS, Process, Start};
-pub use search::{Found, find_program};
-pub use table::{Child, FIRST_PID, Finish, Kernel, PROCESS_COST, SNAPSHOT_SHARE, SpawnError};
+pub use memory::CallMemory;
+pub use outcome::{LimitHit, ProcessStatus};
+pub use process::{CpuUsage, Cwd, MAX_HANDLERS, Process, ProcessBirth, ProcessStart};
+pub use search::{ProgramMatch, find_program};
+pub use table::{ChildStart, FIRST_PID, Kernel, PROCESS_COST, RunEnd, SNAPSHOT_SHARE, SpawnError};
 pub use threads::{LOCALS, Threads, current};
 
 use std::sync::{Mutex, MutexGuard};

@@ -15,7 +15,7 @@ pub const MAX_MOVED: u64 = 0x7fff_f000;
 const STRING_STEP: usize = 256;
 
 /// The linear memory of the calling guest, during one call.
-pub trait Memory {
+pub trait CallMemory {
     /// Its bytes, as of the call's beginning.
     fn size(&self) -> usize;
 
@@ -133,7 +133,7 @@ mod tests {
     /// A memory that is lent by copies, as a browser's.
     struct Copied(Vec<u8>);
 
-    impl Memory for Copied {
+    impl CallMemory for Copied {
         fn size(&self) -> usize {
             self.0.len()
         }

@@ -2,20 +2,20 @@
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum ProcessStatus {
     Exited(u8),
     /// Ended by the signal of this number (Linux numbering). A trap counts as the
     /// signal a native program would have got: ILL, ABRT, FPE or SEGV.
     Signaled(u8),
 }
 
-impl Status {
+impl ProcessStatus {
     /// The number a shell reports: the exit code, or 128 plus the signal
     /// (POSIX XCU 2.8.2).
     pub fn code(self) -> u8 {
         match self {
-            Status::Exited(c) => c,
-            Status::Signaled(s) => s.wrapping_add(128),
+            ProcessStatus::Exited(c) => c,
+            ProcessStatus::Signaled(s) => s.wrapping_add(128),
         }
     }
 }
@@ -46,14 +46,14 @@ pub enum LimitHit {
     Pipes,
 }
 
-impl From<wasibox_vfs::Hit> for LimitHit {
-    fn from(hit: wasibox_vfs::Hit) -> LimitHit {
+impl From<wasibox_vfs::QuotaHit> for LimitHit {
+    fn from(hit: wasibox_vfs::QuotaHit) -> LimitHit {
         match hit {
-            wasibox_vfs::Hit::Disk => LimitHit::Disk,
-            wasibox_vfs::Hit::Entries => LimitHit::Inodes,
-            wasibox_vfs::Hit::File => LimitHit::FileSize,
-            wasibox_vfs::Hit::Mount => LimitHit::MountQuota,
-            wasibox_vfs::Hit::Pipes => LimitHit::Pipes,
+            wasibox_vfs::QuotaHit::Disk => LimitHit::Disk,
+            wasibox_vfs::QuotaHit::Entries => LimitHit::Inodes,
+            wasibox_vfs::QuotaHit::File => LimitHit::FileSize,
+            wasibox_vfs::QuotaHit::Mount => LimitHit::MountQuota,
+            wasibox_vfs::QuotaHit::Pipes => LimitHit::Pipes,
         }
     }
 }

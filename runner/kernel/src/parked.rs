@@ -1,7 +1,7 @@
 //! Interpreters between two cells as bytes: what of them is written down beside their memory, and the form of that.
 //!
 //! Every host parks alike, so that what one has parked another one takes up: the memory as layers ([`crate::layer`])
-//! upon what it began as, and a [`Rest`]. How a host finds what has changed in a memory is its own business.
+//! upon what it began as, and a [`ParkedProcess`]. How a host finds what has changed in a memory is its own business.
 //!
 //! | what | comes back as |
 //! |---|---|
@@ -16,16 +16,16 @@
 
 use super::border::Fd;
 use super::cells::can_be_named;
-use super::descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
+use super::descriptors::{Descriptor, Descriptors, OpenDescription, ROOT_FD};
 use crate::layer;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use wasibox_vfs::{Budget, Errno, File, FileKind, Loc, OpenFlags, Opened, Vfs};
+use wasibox_vfs::{Budget, Errno, FileKind, Loc, OpenFlags, OpenResult, Vfs, VfsFile};
 
-/// What is no [`Rest`].
+/// What is no [`ParkedProcess`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     #[error("it was parked by another version")]
@@ -59,14 +59,14 @@ fn join(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
     keep
 }
 
-/// The first byte of a [`Rest`].
+/// The first byte of a [`ParkedProcess`].
 const VERSION: u8 = 1;
 /// It is shorter.
 const MAX_REST: usize = 16 << 20;
 
 /// What is parked besides pages.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rest {
+pub struct ParkedProcess {
     /// The program's name in the image.
     pub atom: String,
     /// It began on the prepared memory.
@@ -74,7 +74,7 @@ pub struct Rest {
     /// Bytes of memory.
     pub size: u64,
     pub globals: Vec<u64>,
-    pub files: Vec<Parked>,
+    pub files: Vec<ParkedDescriptor>,
     pub handles: bool,
     pub ignored: u64,
     pub monotonic: u64,
@@ -85,15 +85,15 @@ pub struct Rest {
 
 /// A descriptor that is parked.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parked {
+pub struct ParkedDescriptor {
     pub fd: Fd,
     pub cloexec: bool,
-    pub what: What,
+    pub what: ParkedFile,
 }
 
 /// What it stands for.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum What {
+pub enum ParkedFile {
     Closed,
     /// The same open file as a lower number.
     Same(Fd),
@@ -110,7 +110,7 @@ pub enum What {
 /// Standard streams, and the root directory behind them, are each cell's own.
 const FIRST_FD: Fd = Fd(ROOT_FD.0 + 1);
 
-impl Rest {
+impl ParkedProcess {
     /// In bytes.
     pub fn encode(&self) -> Vec<u8> {
         // Writing into a vector does not fail.
@@ -121,7 +121,7 @@ impl Rest {
     ///
     /// # Errors
     /// If they are none.
-    pub fn decode(bytes: &[u8]) -> Result<Rest, Unreadable> {
+    pub fn decode(bytes: &[u8]) -> Result<ParkedProcess, Unreadable> {
         let (version, body) = bytes.split_first().ok_or(Unreadable::Malformed)?;
         if *version != VERSION {
             return Err(Unreadable::Version);
@@ -137,10 +137,10 @@ impl Rest {
 }
 
 /// What is parked of a table.
-pub fn park(fds: &Descriptors, vfs: &Vfs) -> Vec<Parked> {
+pub fn park(fds: &Descriptors, vfs: &Vfs) -> Vec<ParkedDescriptor> {
     let root = Loc::Tree(wasibox_vfs::tree::ROOT);
-    let of = |open: &Arc<OpenFile>| {
-        let closed = What::Closed;
+    let of = |open: &Arc<OpenDescription>| {
+        let closed = ParkedFile::Closed;
         let Some(path) = open.name() else { return closed };
         if !can_be_named(&open.file) {
             return closed;
@@ -150,10 +150,10 @@ pub fn park(fds: &Descriptors, vfs: &Vfs) -> Vec<Parked> {
         let is_same = |(a, b): (wasibox_vfs::Stat, wasibox_vfs::Stat)| {
             a.kind == b.kind && (a.dev, a.ino) == (b.dev, b.ino)
         };
-        if !matches!(open.file, File::Meta(_)) && !there.is_some_and(is_same) {
+        if !matches!(open.file, VfsFile::Meta(_)) && !there.is_some_and(is_same) {
             return closed;
         }
-        What::File {
+        ParkedFile::File {
             path: path.to_vec(),
             offset: open.offset(),
             read: open.read,
@@ -162,11 +162,11 @@ pub fn park(fds: &Descriptors, vfs: &Vfs) -> Vec<Parked> {
             nonblock: open.nonblock(),
         }
     };
-    let mut all: Vec<(Fd, &Arc<OpenFile>, Parked)> = Vec::new();
+    let mut all: Vec<(Fd, &Arc<OpenDescription>, ParkedDescriptor)> = Vec::new();
     for (fd, d) in fds.iter().filter(|(n, _)| *n >= FIRST_FD) {
         let first = all.iter().find(|(_, open, _)| Arc::ptr_eq(open, &d.open)).map(|(n, ..)| *n);
-        let what = first.map_or_else(|| of(&d.open), What::Same);
-        all.push((fd, &d.open, Parked { fd, cloexec: d.cloexec, what }));
+        let what = first.map_or_else(|| of(&d.open), ParkedFile::Same);
+        all.push((fd, &d.open, ParkedDescriptor { fd, cloexec: d.cloexec, what }));
     }
     all.into_iter().map(|(.., parked)| parked).collect()
 }
@@ -176,15 +176,17 @@ pub fn park(fds: &Descriptors, vfs: &Vfs) -> Vec<Parked> {
 /// # Errors
 /// If there is no room for it.
 pub fn unpark(
-    files: &[Parked],
+    files: &[ParkedDescriptor],
     vfs: &Vfs,
     limit: usize,
     budget: &Arc<Budget>,
 ) -> Result<Descriptors, Errno> {
     let root = Loc::Tree(wasibox_vfs::tree::ROOT);
     let mut fds = Descriptors::new(limit);
-    let open = |what: &What| {
-        let What::File { path, offset, read, write, append, nonblock } = what else { return None };
+    let open = |what: &ParkedFile| {
+        let ParkedFile::File { path, offset, read, write, append, nonblock } = what else {
+            return None;
+        };
         let how = OpenFlags {
             read: *read,
             write: *write,
@@ -198,11 +200,11 @@ pub fn unpark(
             return None;
         }
         let opened = vfs.open(&root, path, how, 0).ok()?;
-        let Opened::File(file) = opened else { return None };
+        let OpenResult::File(file) = opened else { return None };
         if !can_be_named(&file) {
             return None;
         }
-        let open = OpenFile::charged(file, *read, *write, budget).ok()?;
+        let open = OpenDescription::charged(file, *read, *write, budget).ok()?;
         open.set_name(path.clone(), budget).ok()?;
         open.append.store(*append, Ordering::Relaxed);
         open.nonblock.store(*nonblock, Ordering::Relaxed);
@@ -211,7 +213,9 @@ pub fn unpark(
     };
     for parked in files.iter().filter(|p| p.fd >= FIRST_FD) {
         let found = match &parked.what {
-            What::Same(n) => fds.get(*n).ok().filter(|_| *n >= FIRST_FD).map(|d| d.open.clone()),
+            ParkedFile::Same(n) => {
+                fds.get(*n).ok().filter(|_| *n >= FIRST_FD).map(|d| d.open.clone())
+            }
             what => open(what),
         };
         // What is closed for good keeps its number: another file must not be taken for it.
@@ -219,7 +223,7 @@ pub fn unpark(
             Some(found) => found,
             None => {
                 let (end, _) = vfs.pipe()?;
-                OpenFile::charged(File::PipeRead(end), false, false, budget)?
+                OpenDescription::charged(VfsFile::PipeRead(end), false, false, budget)?
             }
         };
         fds.set(parked.fd, Descriptor { open: found, cloexec: parked.cloexec })?;
@@ -260,7 +264,7 @@ pub fn content(pages: usize, mut is_zero: impl FnMut(usize) -> bool) -> Range<us
 
 /// What a prepared memory is, beside its content: the first bytes of the file that has it, and of what its digest is about.
 #[derive(Clone, Copy, Debug)]
-pub struct Prepared {
+pub struct PreparedHeader {
     /// Where the content begins; a multiple of [`ALIGN`].
     pub start: usize,
     /// Its length, likewise: what lies around it is zeros.
@@ -273,12 +277,12 @@ pub struct Prepared {
     pub size: usize,
 }
 
-impl Prepared {
+impl PreparedHeader {
     /// Of a whole memory.
-    pub fn of(memory: &[u8], is_reusable: bool, is_plain: bool) -> Prepared {
+    pub fn of(memory: &[u8], is_reusable: bool, is_plain: bool) -> PreparedHeader {
         let page = |n| &memory[n * ALIGN..(n + 1) * ALIGN];
         let Range { start, end } = content(memory.len() / ALIGN, |n| is_zero(page(n)));
-        Prepared { start, len: end - start, is_reusable, is_plain, size: memory.len() }
+        PreparedHeader { start, len: end - start, is_reusable, is_plain, size: memory.len() }
     }
 
     /// In bytes.
@@ -348,8 +352,8 @@ pub fn change(
 mod tests {
     use super::*;
 
-    fn rest() -> Rest {
-        let file = What::File {
+    fn rest() -> ParkedProcess {
+        let file = ParkedFile::File {
             path: b"/home/user/a".to_vec(),
             offset: 7,
             read: true,
@@ -357,16 +361,16 @@ mod tests {
             append: false,
             nonblock: false,
         };
-        let parked = |fd, what| Parked { fd, cloexec: true, what };
-        Rest {
+        let parked = |fd, what| ParkedDescriptor { fd, cloexec: true, what };
+        ParkedProcess {
             atom: "python".into(),
             is_prepared: true,
             size: 1 << 20,
             globals: vec![1, u64::MAX],
             files: vec![
                 parked(Fd(4), file),
-                parked(Fd(5), What::Same(Fd(4))),
-                parked(Fd(9), What::Closed),
+                parked(Fd(5), ParkedFile::Same(Fd(4))),
+                parked(Fd(9), ParkedFile::Closed),
             ],
             handles: true,
             ignored: 1 << 13,
@@ -379,21 +383,21 @@ mod tests {
     #[test]
     fn the_rest_comes_back_as_it_was() {
         let bytes = rest().encode();
-        assert_eq!(Rest::decode(&bytes).unwrap(), rest());
+        assert_eq!(ParkedProcess::decode(&bytes).unwrap(), rest());
     }
 
     #[test]
     fn what_is_no_rest_is_refused() {
         let bytes = rest().encode();
         for end in 0..bytes.len() {
-            assert!(Rest::decode(&bytes[..end]).is_err(), "{end}");
+            assert!(ParkedProcess::decode(&bytes[..end]).is_err(), "{end}");
         }
         let mut longer = bytes.clone();
         longer.push(0);
-        assert!(matches!(Rest::decode(&longer), Err(Unreadable::Malformed)));
+        assert!(matches!(ParkedProcess::decode(&longer), Err(Unreadable::Malformed)));
         let mut other = bytes;
         other[0] = VERSION + 1;
-        assert!(matches!(Rest::decode(&other), Err(Unreadable::Version)));
+        assert!(matches!(ParkedProcess::decode(&other), Err(Unreadable::Version)));
     }
 
     #[test]
@@ -432,7 +436,7 @@ mod tests {
         let found = |content: &[usize]| {
             let mut memory = vec![0; 4 * ALIGN];
             content.iter().for_each(|at| memory[*at] = 1);
-            let Prepared { start, len, .. } = Prepared::of(&memory, true, true);
+            let PreparedHeader { start, len, .. } = PreparedHeader::of(&memory, true, true);
             start..start + len
         };
         assert_eq!(found(&[]), 0..0);
@@ -447,10 +451,10 @@ mod tests {
     fn a_prepared_memory_has_a_digest() {
         let mut memory = vec![0; 4 * ALIGN];
         (memory[ALIGN + 7], memory[2 * ALIGN]) = (1, 2);
-        let prepared = Prepared::of(&memory, true, true);
+        let prepared = PreparedHeader::of(&memory, true, true);
         assert_eq!((prepared.start, prepared.len, prepared.size), (ALIGN, 2 * ALIGN, 4 * ALIGN));
         let content = &memory[ALIGN..3 * ALIGN];
-        let other = Prepared { is_reusable: false, ..prepared };
+        let other = PreparedHeader { is_reusable: false, ..prepared };
         assert_ne!(prepared.digest(content), other.digest(content));
     }
 }

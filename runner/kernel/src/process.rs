@@ -1,9 +1,9 @@
 //! One process.
 
-use super::cells::Before;
+use super::cells::CellOrigin;
 use super::descriptors::Descriptors;
 use super::guest::Halt;
-use super::host::{Host, Watch};
+use super::host::{Host, HostWatch};
 use super::table::{FIRST_PID, Kernel};
 use super::threads::{Threads, current};
 use crate::lock;
@@ -13,27 +13,27 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 use wasibox_vfs::{Budget, Reservation};
-use wasibox_vfs::{Errno, File, Loc, Program};
+use wasibox_vfs::{Errno, Loc, ProgramMark, VfsFile};
 
 /// CPU time in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cpu {
+pub struct CpuUsage {
     pub user: u64,
     pub system: u64,
 }
 
-impl Cpu {
+impl CpuUsage {
     /// The sum; at most `u64::MAX`.
-    pub fn plus(self, other: Cpu) -> Cpu {
-        Cpu {
+    pub fn plus(self, other: CpuUsage) -> CpuUsage {
+        CpuUsage {
             user: self.user.saturating_add(other.user),
             system: self.system.saturating_add(other.system),
         }
     }
 
     /// What is left without `other`; at least nothing.
-    pub fn minus(self, other: Cpu) -> Cpu {
-        Cpu {
+    pub fn minus(self, other: CpuUsage) -> CpuUsage {
+        CpuUsage {
             user: self.user.saturating_sub(other.user),
             system: self.system.saturating_sub(other.system),
         }
@@ -42,8 +42,8 @@ impl Cpu {
 
 /// What a process runs: set when it starts, replaced by exec.
 #[derive(Clone, Debug)]
-pub struct Start {
-    pub program: Program,
+pub struct ProcessStart {
+    pub program: ProgramMark,
     pub argv: Vec<Vec<u8>>,
     /// `NAME=value` strings.
     pub env: Vec<Vec<u8>>,
@@ -127,7 +127,7 @@ pub struct Process<H: Host> {
     pub pid: u32,
     pub parent: u32,
     pub kernel: Arc<Kernel<H>>,
-    pub start: Mutex<Start>,
+    pub start: Mutex<ProcessStart>,
     pub fds: Mutex<Descriptors>,
     pub cwd: Mutex<Cwd>,
     pub membership: Mutex<Membership>,
@@ -151,9 +151,9 @@ pub struct Process<H: Host> {
     cpu_begin: AtomicU64,
     /// The clock of that time.
     clock: OnceLock<H::Clock>,
-    usage_begin: Mutex<Cpu>,
+    usage_begin: Mutex<CpuUsage>,
     /// CPU time of the children it waited for, and of theirs.
-    pub children_cpu: Mutex<Cpu>,
+    pub children_cpu: Mutex<CpuUsage>,
     /// What its arguments and environment take of the memory limit.
     pub args: Mutex<Reservation>,
     /// What the host keeps for it besides, and of it when it has ended.
@@ -161,10 +161,10 @@ pub struct Process<H: Host> {
 }
 
 /// What a process begins with.
-pub struct Birth {
+pub struct ProcessBirth {
     pub pid: u32,
     pub parent: u32,
-    pub start: Start,
+    pub start: ProcessStart,
     pub fds: Descriptors,
     pub cwd: Cwd,
     /// The set of signals that it ignores, bit N for signal N.
@@ -177,8 +177,8 @@ pub struct Birth {
 
 impl<H: Host> Process<H> {
     /// A process that does not run yet.
-    pub fn new(kernel: Arc<Kernel<H>>, birth: Birth) -> Process<H> {
-        let Birth { pid, parent, start, fds, cwd, ignored, args, held } = birth;
+    pub fn new(kernel: Arc<Kernel<H>>, birth: ProcessBirth) -> Process<H> {
+        let ProcessBirth { pid, parent, start, fds, cwd, ignored, args, held } = birth;
         Process {
             pid,
             parent,
@@ -253,19 +253,19 @@ impl<H: Host> Process<H> {
     }
 
     /// As [`Process::cpu_ns`] by kind of time, less exact.
-    pub fn cpu(&self) -> Cpu {
+    pub fn cpu(&self) -> CpuUsage {
         let first = match current() {
             0 => H::usage().minus(*lock(&self.usage_begin)),
-            _ => Cpu { user: self.first_cpu_ns(), system: 0 },
+            _ => CpuUsage { user: self.first_cpu_ns(), system: 0 },
         };
         // Of the others the kind is not asked.
-        let others = Cpu { user: self.threads.cpu_ns(), system: 0 };
+        let others = CpuUsage { user: self.threads.cpu_ns(), system: 0 };
         first.plus(others).plus(self.before().cpu)
     }
 
     /// What it goes on from.
-    fn before(&self) -> Before {
-        if self.pid == FIRST_PID { self.kernel.before } else { Before::default() }
+    fn before(&self) -> CellOrigin {
+        if self.pid == FIRST_PID { self.kernel.before } else { CellOrigin::default() }
     }
 
     /// Has the process look for signals, and for its end, if it waits.
@@ -430,8 +430,8 @@ impl<H: Host> Process<H> {
     }
 
     /// Waits until `file` may be read (or written); EAGAIN if a socket has waited as long as it may.
-    pub fn wait_for(&self, file: &File, write: bool) -> Result<(), Halt> {
-        if let File::Stream(s) = file {
+    pub fn wait_for(&self, file: &VfsFile, write: bool) -> Result<(), Halt> {
+        if let VfsFile::Stream(s) = file {
             // A kill interrupts the wait by a signal, or it ends soon by itself.
             let away = self.threads.away();
             s.wait(write, Duration::from_millis(50));
@@ -439,7 +439,7 @@ impl<H: Host> Process<H> {
             return self.check();
         }
         let patience = match file {
-            File::Socket(s) => s.patience(write),
+            VfsFile::Socket(s) => s.patience(write),
             _ => None,
         };
         let deadline = patience.and_then(|time| Instant::now().checked_add(time));

@@ -2,11 +2,11 @@
 
 use super::arguments::PATH_LIST_MAX;
 use super::border::GuestStr;
-use super::guest::{Call, Halt};
+use super::guest::{GuestCall, Halt};
 use super::host::Host;
-use super::memory::Memory;
-use super::process::Start;
-use wasibox_vfs::{Errno, Loc, Program, Vfs};
+use super::memory::CallMemory;
+use super::process::ProcessStart;
+use wasibox_vfs::{Errno, Loc, ProgramMark, Vfs};
 
 /// First bytes of a script that are looked at for its interpreter (Linux's BINPRM_BUF_SIZE).
 const SCRIPT_HEAD: usize = 256;
@@ -19,23 +19,23 @@ const SHELL: &[u8] = b"/bin/sh";
 const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/bin:/usr/bin";
 
 /// A program and what it gets before the caller's arguments.
-pub struct Found {
-    pub program: Program,
+pub struct ProgramMatch {
+    pub program: ProgramMark,
     /// The program file's own name, where links led.
     name: Vec<u8>,
     /// What stands for the first argument if it is a script's.
     before: Option<Vec<Vec<u8>>>,
 }
 
-impl Found {
+impl ProgramMatch {
     /// Finds what to run for an executable file, through any `#!` lines (`execve(2)`).
-    pub fn at(vfs: &Vfs, cwd: &Loc, name: &[u8]) -> Result<Found, Errno> {
+    pub fn at(vfs: &Vfs, cwd: &Loc, name: &[u8]) -> Result<ProgramMatch, Errno> {
         let mut name = name.to_vec();
         let mut before: Option<Vec<Vec<u8>>> = None;
         for _ in 0..MAX_SCRIPTS {
             let file = vfs.executable(cwd, &name, SCRIPT_HEAD)?;
             if let Some(program) = file.program {
-                return Ok(Found { program, name: file.name, before });
+                return Ok(ProgramMatch { program, name: file.name, before });
             }
             let line = file.head.strip_prefix(b"#!".as_slice()).ok_or(Errno::NOEXEC)?;
             let line = line.split(|b| *b == b'\n').next().unwrap_or(&[]).trim_ascii();
@@ -58,8 +58,8 @@ impl Found {
 
     /// Returns what a process begins with: the program, its arguments, and its environment. The multicall program is
     /// told by a variable which applet it is if `argv[0]` does not say so, because a link has led to it.
-    pub fn start(self, vfs: &Vfs, argv: Vec<Vec<u8>>, mut env: Vec<Vec<u8>>) -> Start {
-        let Found { program, name, before } = self;
+    pub fn start(self, vfs: &Vfs, argv: Vec<Vec<u8>>, mut env: Vec<Vec<u8>>) -> ProcessStart {
+        let ProgramMatch { program, name, before } = self;
         let argv = match before {
             None => argv,
             Some(before) => before.into_iter().chain(argv.into_iter().skip(1)).collect(),
@@ -70,7 +70,7 @@ impl Found {
             env.retain(|e| !e.starts_with(&variable));
             env.push([variable, name].concat());
         }
-        Start { program, argv, env }
+        ProcessStart { program, argv, env }
     }
 }
 
@@ -81,7 +81,7 @@ fn base_name(arg0: &[u8]) -> &[u8] {
 }
 
 /// Returns whether a program is the one that has the shell and most tools.
-fn is_multicall(vfs: &Vfs, program: Program) -> bool {
+fn is_multicall(vfs: &Vfs, program: ProgramMark) -> bool {
     let shell = vfs.executable(&Loc::Tree(wasibox_vfs::tree::ROOT), SHELL, SCRIPT_HEAD);
     shell.is_ok_and(|shell| shell.program == Some(program))
 }
@@ -90,22 +90,22 @@ fn is_multicall(vfs: &Vfs, program: Program) -> bool {
 ///
 /// # Errors
 /// As `execve`: ENOEXEC for anything that is neither a program of the image nor a script.
-pub fn find_program(vfs: &Vfs, cwd: &Loc, name: &[u8]) -> Result<Found, Errno> {
-    Found::at(vfs, cwd, name)
+pub fn find_program(vfs: &Vfs, cwd: &Loc, name: &[u8]) -> Result<ProgramMatch, Errno> {
+    ProgramMatch::at(vfs, cwd, name)
 }
 
 /// Finds what `name` means to a caller in `cwd`; along the list if there is one and the name has
 /// no slash: directories with colons between them, at 0 the usual ones. A kill is noticed between two directories.
 pub fn search<H: Host>(
-    c: &Call<'_, H>,
+    c: &GuestCall<'_, H>,
     cwd: &Loc,
     name: &[u8],
     list: Option<GuestStr>,
-) -> Result<Found, Halt> {
+) -> Result<ProgramMatch, Halt> {
     let vfs = &c.process.kernel.vfs;
     let list = match list {
         Some(list) if !name.contains(&b'/') => list,
-        _ => return Ok(Found::at(vfs, cwd, name)?),
+        _ => return Ok(ProgramMatch::at(vfs, cwd, name)?),
     };
     let path = match list.at {
         0 => DEFAULT_PATH.to_vec(),
@@ -116,7 +116,7 @@ pub fn search<H: Host>(
     for dir in path.split(|b| *b == b':') {
         c.process.alive()?;
         let dir = if dir.is_empty() { b".".as_slice() } else { dir };
-        match Found::at(vfs, cwd, &[dir, b"/", name].concat()) {
+        match ProgramMatch::at(vfs, cwd, &[dir, b"/", name].concat()) {
             Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(Errno::ACCES) => why = Errno::ACCES,
             found => return Ok(found?),
@@ -129,7 +129,7 @@ pub fn search<H: Host>(
 mod tests {
     use super::*;
     use std::sync::Arc;
-    use wasibox_vfs::{BaseFile, BaseKind, Budget, DiskLimits, Protected};
+    use wasibox_vfs::{BaseFile, BaseKind, Budget, DiskLimits, ProtectedPaths};
 
     const ROOT: Loc = Loc::Tree(wasibox_vfs::tree::ROOT);
 
@@ -137,7 +137,7 @@ mod tests {
         let file = |path: &str, program| {
             let kind = BaseKind::File {
                 bytes: Arc::new(b"\0asm".to_vec()),
-                program: Some(Program(program)),
+                program: Some(ProgramMark(program)),
             };
             BaseFile { path: path.into(), mode: 0o755, time: 5, kind }
         };
@@ -147,7 +147,7 @@ mod tests {
             &[],
             DiskLimits::default(),
             Budget::new(u64::MAX),
-            &Protected::default(),
+            &ProtectedPaths::default(),
         );
         vfs.expect("a file system")
     }

@@ -1,20 +1,20 @@
 //! The beginning of a guest's second and further threads. What runs them is the host's: it has an instance of the
 //! process's module, whose memory is the process's, and waits with it for the process's next thread.
 
-use super::guest::Call;
+use super::guest::GuestCall;
 use super::host::Host;
-use super::job::{Task, ThreadJob};
+use super::job::{ThreadJob, ThreadTask};
 use super::table::PROCESS_COST;
 use wasibox_vfs::Errno;
 
 /// Begins a thread of a process; its number. The caller has the baton.
-pub fn spawn<H: Host>(c: &mut Call<'_, H>, argument: u32) -> Result<u32, Errno> {
+pub fn spawn<H: Host>(c: &mut GuestCall<'_, H>, argument: u32) -> Result<u32, Errno> {
     let process = c.process;
     let threads = &process.threads;
     // Tells whether it can be done before anything is.
     let pattern = threads.pattern().ok_or(Errno::NOTSUP)?;
     let (number, idle) = threads.add(&mut c.mem, H::locals_at(&pattern))?;
-    let task = Task { number, argument };
+    let task = ThreadTask { number, argument };
     let task = match idle {
         Some(sender) => match sender.send(task) {
             Ok(()) => return Ok(number),

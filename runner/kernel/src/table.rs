@@ -2,15 +2,15 @@
 
 use super::arguments;
 use super::background::Background;
-use super::cells::{Before, CellStart, Cells, Fixed, IsFixed};
+use super::cells::{CellOrigin, CellStart, Cells, FixedClock, IsFixed};
 use super::descriptors::Descriptors;
-use super::groups::{self, Wish};
+use super::groups::{self, GroupRequest};
 use super::guest::Halt;
-use super::host::{Host, Watch};
-use super::job::{Entry, Job};
+use super::host::{Host, HostWatch};
+use super::job::{EntryPoint, ProcessJob};
 use super::limits::Limits;
-use super::outcome::{LimitHit, Status};
-use super::process::{Birth, Cpu, Cwd, Process, Start};
+use super::outcome::{LimitHit, ProcessStatus};
+use super::process::{CpuUsage, Cwd, Process, ProcessBirth, ProcessStart};
 use crate::lock;
 use box_abi::signal;
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ pub struct Kernel<H: Host> {
     /// When it began.
     epoch: Instant,
     /// What it goes on from.
-    pub before: Before,
+    pub before: CellOrigin,
     pub cells: Cells<H>,
     /// Of a run that prepares.
     pub fixed: IsFixed,
@@ -68,18 +68,18 @@ pub struct Kernel<H: Host> {
     pub prepared: Mutex<Option<Vec<u8>>>,
     /// What earlier runs of the session have left.
     background: Arc<Background<H>>,
-    table: Mutex<Table<H>>,
+    table: Mutex<ProcessTable<H>>,
     changed: Condvar,
 }
 
-struct Table<H: Host> {
+struct ProcessTable<H: Host> {
     live: HashMap<u32, Arc<Process<H>>>,
     /// Threads of processes that have more than one.
     threads: usize,
     zombies: HashMap<u32, Zombie>,
     next: u32,
     spawned: u64,
-    root: Option<Status>,
+    root: Option<ProcessStatus>,
     /// What the first process leaves is to go on, and does.
     keeps: bool,
     is_kept: bool,
@@ -93,14 +93,14 @@ struct Table<H: Host> {
 /// A process that has ended and that its parent has not waited for.
 struct Zombie {
     parent: u32,
-    status: Status,
-    cpu: Cpu,
+    status: ProcessStatus,
+    cpu: CpuUsage,
     _held: Option<Reservation>,
 }
 
-impl<H: Host> Table<H> {
-    fn new() -> Table<H> {
-        Table {
+impl<H: Host> ProcessTable<H> {
+    fn new() -> ProcessTable<H> {
+        ProcessTable {
             live: HashMap::new(),
             threads: 0,
             zombies: HashMap::new(),
@@ -128,9 +128,9 @@ impl<H: Host> Table<H> {
 }
 
 /// How a run ended.
-pub struct Finish {
+pub struct RunEnd {
     /// Of the first process.
-    pub status: Status,
+    pub status: ProcessStatus,
     pub limit: Option<LimitHit>,
     pub interrupted: bool,
     /// CPU time of all processes.
@@ -154,10 +154,10 @@ pub enum SpawnError<E: std::error::Error> {
 }
 
 /// A process to be started.
-pub struct Child {
+pub struct ChildStart {
     /// The process that waits for it; 1 is the host.
     pub parent: u32,
-    pub start: Start,
+    pub start: ProcessStart,
     pub fds: Descriptors,
     pub cwd: Cwd,
     /// The set of signals that it ignores, bit N for signal N.
@@ -168,9 +168,9 @@ pub struct Child {
 }
 
 /// What it runs, and where that begins.
-struct Code<H: Host> {
+struct ChildCode<H: Host> {
     loaded: H::Loaded,
-    entry: Entry,
+    entry: EntryPoint,
     memory: Reservation,
     cell: Option<CellStart<H>>,
 }
@@ -182,7 +182,7 @@ impl<H: Host> Kernel<H> {
         host: Arc<H>,
         limits: Limits,
         budget: Arc<Budget>,
-        before: Before,
+        before: CellOrigin,
         background: Arc<Background<H>>,
     ) -> Arc<Kernel<H>> {
         Arc::new(Kernel {
@@ -197,24 +197,24 @@ impl<H: Host> Kernel<H> {
             cpu_ns: AtomicU64::new(0),
             prepared: Mutex::default(),
             background,
-            table: Mutex::new(Table::new()),
+            table: Mutex::new(ProcessTable::new()),
             changed: Condvar::new(),
         })
     }
 
     /// Starts a process; returns its number.
-    pub fn spawn(self: &Arc<Kernel<H>>, child: Child) -> Result<u32, SpawnError<H::Error>> {
+    pub fn spawn(self: &Arc<Kernel<H>>, child: ChildStart) -> Result<u32, SpawnError<H::Error>> {
         let loaded = self.host.load(child.start.program).map_err(SpawnError::Program)?;
         // Taken now, so that the caller learns of a refusal.
         let (entry, memory) = self.entry(&loaded);
         let memory = memory.ok_or(Errno::NOMEM)?;
-        self.begin(child, Code { loaded, entry, memory, cell: None })
+        self.begin(child, ChildCode { loaded, entry, memory, cell: None })
     }
 
     /// Starts the process of a cell, which ignores what the cell before it did; what it leaves is in `cells` afterwards.
     pub fn run_cell(
         self: &Arc<Kernel<H>>,
-        child: Child,
+        child: ChildStart,
         cell: CellStart<H>,
     ) -> Result<u32, SpawnError<H::Error>> {
         let loaded = self.host.load(child.start.program).map_err(SpawnError::Program)?;
@@ -222,17 +222,17 @@ impl<H: Host> Kernel<H> {
             Some(ready) => (H::entry_of(ready), self.budget.reserve(0)),
             None => {
                 let (entry, memory) = self.entry(&loaded);
-                (Entry::Cell { is_prepared: entry == Entry::Resume }, memory)
+                (EntryPoint::Cell { is_prepared: entry == EntryPoint::Resume }, memory)
             }
         };
         let memory = memory.ok_or(Errno::NOMEM)?;
         self.cells.set_kind(cell.kind);
-        let child = Child { ignored: cell.ignored, ..child };
-        self.begin(child, Code { loaded, entry, memory, cell: Some(cell) })
+        let child = ChildStart { ignored: cell.ignored, ..child };
+        self.begin(child, ChildCode { loaded, entry, memory, cell: Some(cell) })
     }
 
     /// Takes what [`Kernel::begin`] needs besides memory for a process with a table of that cost.
-    pub fn hold(&self, start: &Start, cwd: &Cwd, table: u64) -> Option<Reservation> {
+    pub fn hold(&self, start: &ProcessStart, cwd: &Cwd, table: u64) -> Option<Reservation> {
         let strings = arguments::cost(start.argv.iter().chain(&start.env));
         self.budget.reserve(PROCESS_COST + table.max(TABLE_COST) + cwd.cost() + strings)
     }
@@ -254,39 +254,41 @@ impl<H: Host> Kernel<H> {
     }
 
     /// Where a process of that program begins, and its memory, if that can be had.
-    pub fn entry(&self, loaded: &H::Loaded) -> (Entry, Option<Reservation>) {
+    pub fn entry(&self, loaded: &H::Loaded) -> (EntryPoint, Option<Reservation>) {
         // Where memory is short, a snapshot must not take what the work needs.
         let roomy = |n: u64| n <= self.budget.limit() / SNAPSHOT_SHARE && self.budget.has_room(n);
         let resumes =
-            self.host.has_snapshot(loaded) && roomy(self.host.needs(loaded, Entry::Resume));
-        let entry = if resumes { Entry::Resume } else { Entry::Start };
+            self.host.has_snapshot(loaded) && roomy(self.host.needs(loaded, EntryPoint::Resume));
+        let entry = if resumes { EntryPoint::Resume } else { EntryPoint::Start };
         (entry, self.budget.reserve(self.host.needs(loaded, entry)))
     }
 
     /// Starts a process that is to be prepared; afterwards its memory is in `prepared`.
     pub fn prepare(
         self: &Arc<Kernel<H>>,
-        start: Start,
+        start: ProcessStart,
         fds: Descriptors,
         cwd: Cwd,
     ) -> Result<u32, SpawnError<H::Error>> {
         let loaded = self.host.load(start.program).map_err(SpawnError::Program)?;
-        let memory =
-            self.budget.reserve(self.host.needs(&loaded, Entry::Prepare)).ok_or(Errno::NOMEM)?;
-        let _ = self.fixed.set(Fixed::default());
-        let child = Child { parent: 1, start, fds, cwd, ignored: 0, held: None };
-        self.begin(child, Code { loaded, entry: Entry::Prepare, memory, cell: None })
+        let memory = self
+            .budget
+            .reserve(self.host.needs(&loaded, EntryPoint::Prepare))
+            .ok_or(Errno::NOMEM)?;
+        let _ = self.fixed.set(FixedClock::default());
+        let child = ChildStart { parent: 1, start, fds, cwd, ignored: 0, held: None };
+        self.begin(child, ChildCode { loaded, entry: EntryPoint::Prepare, memory, cell: None })
     }
 
     fn begin(
         self: &Arc<Kernel<H>>,
-        child: Child,
-        code: Code<H>,
+        child: ChildStart,
+        code: ChildCode<H>,
     ) -> Result<u32, SpawnError<H::Error>> {
-        let Child { parent, start, mut fds, mut cwd, ignored, held } = child;
-        let Code { loaded, entry, memory, cell } = code;
+        let ChildStart { parent, start, mut fds, mut cwd, ignored, held } = child;
+        let ChildCode { loaded, entry, memory, cell } = code;
         let program = start.program;
-        let (wish, start) = Wish::take(start);
+        let (wish, start) = GroupRequest::take(start);
         let (table, path) = (fds.cost(), cwd.cost());
         let mut args = held.map_or_else(|| self.budget.reserve(0), Some).ok_or(Errno::NOMEM)?;
         let strings = arguments::cost(start.argv.iter().chain(&start.env));
@@ -316,7 +318,7 @@ impl<H: Host> Kernel<H> {
             let pid = t.next;
             t.next = t.next.checked_add(1).ok_or(Errno::AGAIN)?.max(self.before.next_pid);
             t.spawned += 1;
-            let birth = Birth { pid, parent, start, fds, cwd, ignored, args, held: own };
+            let birth = ProcessBirth { pid, parent, start, fds, cwd, ignored, args, held: own };
             let p = Arc::new(Process::new(self.clone(), birth));
             p.handles.store(cell.as_ref().is_some_and(|c| c.handles), Ordering::SeqCst);
             *lock(&p.membership) = wish.membership(pid, parent, &t.live);
@@ -325,7 +327,7 @@ impl<H: Host> Kernel<H> {
         };
         let pid = process.pid;
         let ready = cell.and_then(|c| c.ready);
-        let job = Job { process, program, loaded, entry, memory, ready };
+        let job = ProcessJob { process, program, loaded, entry, memory, ready };
         if self.host.start(job).is_err() {
             let mut t = lock(&self.table);
             t.live.remove(&pid);
@@ -348,10 +350,10 @@ impl<H: Host> Kernel<H> {
 
     /// Takes note that a process has ended; called on its thread, after its
     /// descriptors were closed.
-    pub fn ended(&self, process: &Process<H>, status: Status) {
+    pub fn ended(&self, process: &Process<H>, status: ProcessStatus) {
         let cpu = process.cpu().plus(*lock(&process.children_cpu));
         let is_starved = (take_refused_here() || process.threads.starved.load(Ordering::Relaxed))
-            && status != Status::Exited(0);
+            && status != ProcessStatus::Exited(0);
         let mut t = lock(&self.table);
         // Under the lock: whoever sums up counts it as running or as ended, never as both.
         self.cpu_ns.fetch_add(process.own_cpu_ns(), Ordering::Relaxed);
@@ -378,7 +380,7 @@ impl<H: Host> Kernel<H> {
         me: &Process<H>,
         which: Option<u32>,
         block: bool,
-    ) -> Result<Option<(u32, Status)>, Halt> {
+    ) -> Result<Option<(u32, ProcessStatus)>, Halt> {
         loop {
             {
                 let mut t = lock(&self.table);
@@ -520,7 +522,7 @@ impl<H: Host> Kernel<H> {
 
     /// Waits for the first process to end or be ended, then ends all others, unless they are to go on
     /// ([`Background::keep`] is to be called for those).
-    pub fn finish(&self) -> Finish {
+    pub fn finish(&self) -> RunEnd {
         let deadline = self.limits.timeout.and_then(|t| self.epoch.checked_add(t));
         let mut t = self.wait_over(deadline);
         let grace = Instant::now() + GRACE;
@@ -537,8 +539,8 @@ impl<H: Host> Kernel<H> {
         let t = if t.is_kept { t } else { self.reap(t) };
         let soft = (t.out_of_memory.then_some(LimitHit::Memory))
             .or(t.process_limit.then_some(LimitHit::Processes));
-        Finish {
-            status: t.root.unwrap_or(Status::Signaled(signal::KILL)),
+        RunEnd {
+            status: t.root.unwrap_or(ProcessStatus::Signaled(signal::KILL)),
             limit: t.limit.or(soft),
             interrupted: t.interrupted,
             cpu: self.cpu(&t),
@@ -554,7 +556,7 @@ impl<H: Host> Kernel<H> {
     }
 
     /// Waits until the run is over, but for ending what is left of it.
-    fn wait_over(&self, deadline: Option<Instant>) -> MutexGuard<'_, Table<H>> {
+    fn wait_over(&self, deadline: Option<Instant>) -> MutexGuard<'_, ProcessTable<H>> {
         let processors = match self.limits.cpu {
             Some(_) => std::thread::available_parallelism().map_or(1, |n| n.get()),
             None => 1,
@@ -590,7 +592,10 @@ impl<H: Host> Kernel<H> {
     }
 
     /// Ends all that are alive.
-    fn reap<'a>(&'a self, mut t: MutexGuard<'a, Table<H>>) -> MutexGuard<'a, Table<H>> {
+    fn reap<'a>(
+        &'a self,
+        mut t: MutexGuard<'a, ProcessTable<H>>,
+    ) -> MutexGuard<'a, ProcessTable<H>> {
         // Nothing is started any more, so that those alive can only become fewer.
         t.keeps = false;
         let give_up = Instant::now() + REAP;
@@ -622,7 +627,7 @@ impl<H: Host> Kernel<H> {
     }
 
     /// Lets a process have one more thread, which counts as a process does, as long as the value lives.
-    pub fn admit_thread(self: &Arc<Kernel<H>>) -> Result<Admitted<H>, Errno> {
+    pub fn admit_thread(self: &Arc<Kernel<H>>) -> Result<ThreadAdmission<H>, Errno> {
         let others = if self.is_kept() { 0 } else { self.background.alive() };
         let mut t = lock(&self.table);
         if t.over() || t.live.len() + t.threads + others >= self.limits.processes {
@@ -630,11 +635,11 @@ impl<H: Host> Kernel<H> {
             return Err(Errno::AGAIN);
         }
         t.threads += 1;
-        Ok(Admitted(self.clone()))
+        Ok(ThreadAdmission(self.clone()))
     }
 
     /// CPU time of all processes, of those that run, too.
-    fn cpu(&self, t: &Table<H>) -> Duration {
+    fn cpu(&self, t: &ProcessTable<H>) -> Duration {
         // A process in the table has its thread: `ended` takes it out there.
         let running: u64 = t.live.values().map(|p| p.running_cpu_ns()).sum();
         Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed).saturating_add(running))
@@ -678,9 +683,9 @@ impl<H: Host> Kernel<H> {
 }
 
 /// A thread that counts, see [`Kernel::admit_thread`].
-pub struct Admitted<H: Host>(Arc<Kernel<H>>);
+pub struct ThreadAdmission<H: Host>(Arc<Kernel<H>>);
 
-impl<H: Host> Drop for Admitted<H> {
+impl<H: Host> Drop for ThreadAdmission<H> {
     fn drop(&mut self) {
         lock(&self.0.table).threads -= 1;
     }

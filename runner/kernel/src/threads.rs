@@ -35,9 +35,9 @@
 //! - The first thread has number 0, is never taken out, and holds the baton while there are no others.
 
 use super::host::Host;
-use super::job::{End, Task};
-use super::memory::Memory;
-use super::process::Cpu;
+use super::job::{ProgramEnd, ThreadTask};
+use super::memory::CallMemory;
+use super::process::CpuUsage;
 use crate::lock;
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
@@ -79,7 +79,7 @@ pub fn set_current(number: u32) {
 
 /// What somebody sleeps for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Event {
+pub enum SleepEvent {
     /// A wake-up of that address.
     Futex(u32),
     /// The end of that thread.
@@ -87,44 +87,44 @@ pub enum Event {
 }
 
 /// A guest's variables that each thread has for itself.
-struct Locals<H: Host> {
+struct ThreadLocals<H: Host> {
     found: H::Locals,
     /// Bytes of all of them.
     bytes: usize,
 }
 
-struct Member<H: Host> {
+struct ThreadState<H: Host> {
     /// Signalled when the baton is its.
     turn: Arc<Condvar>,
     /// For waits that are parks.
     thread: Option<Thread>,
     /// What its variables hold while it does not run.
     locals: Vec<u8>,
-    sleeps: Option<Event>,
+    sleeps: Option<SleepEvent>,
     /// The event it sleeps for has come.
     woken: bool,
     /// The clock of its CPU time, and what that showed when it began.
     clock: Option<(H::Clock, u64)>,
 }
 
-struct State<H: Host> {
+struct ThreadGroupState<H: Host> {
     holder: Option<u32>,
     /// When the holder got the baton.
     since: Option<Instant>,
     queue: VecDeque<u32>,
-    members: HashMap<u32, Member<H>>,
-    sleepers: HashMap<Event, VecDeque<u32>>,
-    locals: Option<Arc<Locals<H>>>,
+    members: HashMap<u32, ThreadState<H>>,
+    sleepers: HashMap<SleepEvent, VecDeque<u32>>,
+    locals: Option<Arc<ThreadLocals<H>>>,
     /// The number of the thread that began last.
     last: u32,
     /// What has ended the process, if that was not its first thread.
-    end: Option<End>,
+    end: Option<ProgramEnd>,
     /// Threads of the host that wait for work.
-    idle: Vec<Sender<Task>>,
+    idle: Vec<Sender<ThreadTask>>,
     /// All threads of the host but the first one's.
     hosts: usize,
     /// CPU time of threads that have ended.
-    past: Cpu,
+    past: CpuUsage,
 }
 
 /// See the module's documentation.
@@ -136,15 +136,15 @@ pub struct Threads<H: Host> {
     /// A thread has failed to which memory was refused.
     pub starved: AtomicBool,
     past_ns: AtomicU64,
-    state: Mutex<State<H>>,
+    state: Mutex<ThreadGroupState<H>>,
     fewer: Condvar,
     /// What threads are made of; `None` before the process runs, and if its program cannot have any.
     pattern: Mutex<Option<Arc<H::Pattern>>>,
 }
 
-impl<H: Host> Default for State<H> {
-    fn default() -> State<H> {
-        State {
+impl<H: Host> Default for ThreadGroupState<H> {
+    fn default() -> ThreadGroupState<H> {
+        ThreadGroupState {
             holder: None,
             since: None,
             queue: VecDeque::new(),
@@ -155,7 +155,7 @@ impl<H: Host> Default for State<H> {
             end: None,
             idle: Vec::new(),
             hosts: 0,
-            past: Cpu::default(),
+            past: CpuUsage::default(),
         }
     }
 }
@@ -174,7 +174,7 @@ impl<H: Host> Default for Threads<H> {
     }
 }
 
-impl<H: Host> State<H> {
+impl<H: Host> ThreadGroupState<H> {
     /// Takes the baton from its holder, who waits or ends from now on.
     fn lay_down(&mut self) {
         if let Some(me) = self.holder.take()
@@ -226,7 +226,7 @@ impl<H: Host> State<H> {
     }
 
     /// Rouses those who sleep for an event, at most so many; how many there were.
-    fn wake(&mut self, event: Event, most: usize) -> usize {
+    fn wake(&mut self, event: SleepEvent, most: usize) -> usize {
         let list = self.sleepers.get(&event).into_iter().flatten().take(most);
         let all: Vec<u32> = list.copied().collect();
         all.iter().for_each(|n| self.rouse(*n, true));
@@ -235,7 +235,10 @@ impl<H: Host> State<H> {
 }
 
 /// Reads the list at `at` of what each thread has for itself.
-fn find_locals<H: Host>(mem: &mut H::Memory<'_>, at: Option<u32>) -> Result<Arc<Locals<H>>, Errno> {
+fn find_locals<H: Host>(
+    mem: &mut H::Memory<'_>,
+    at: Option<u32>,
+) -> Result<Arc<ThreadLocals<H>>, Errno> {
     let mut all = Vec::new();
     let mut bytes = 0usize;
     let count = match at {
@@ -257,11 +260,11 @@ fn find_locals<H: Host>(mem: &mut H::Memory<'_>, at: Option<u32>) -> Result<Arc<
         mem.check(from, len)?;
         all.push((from, len));
     }
-    Ok(Arc::new(Locals { found: H::locals(mem, &all)?, bytes }))
+    Ok(Arc::new(ThreadLocals { found: H::locals(mem, &all)?, bytes }))
 }
 
 impl<H: Host> Threads<H> {
-    fn lock(&self) -> MutexGuard<'_, State<H>> {
+    fn lock(&self) -> MutexGuard<'_, ThreadGroupState<H>> {
         lock(&self.state)
     }
 
@@ -285,20 +288,20 @@ impl<H: Host> Threads<H> {
     }
 
     /// Lets others run while the caller waits for something of the host. It has the baton again when the value is dropped.
-    pub fn away(&self) -> Away<'_, H> {
+    pub fn away(&self) -> BatonReturn<'_, H> {
         if !self.is_many() {
-            return Away(None);
+            return BatonReturn(None);
         }
         self.lock().lay_down();
-        Away(Some(self))
+        BatonReturn(Some(self))
     }
 
     /// Waits for the baton. The caller is neither in the queue nor asleep.
     fn come_back<'a>(
         &'a self,
-        mut s: MutexGuard<'a, State<H>>,
+        mut s: MutexGuard<'a, ThreadGroupState<H>>,
         me: u32,
-    ) -> MutexGuard<'a, State<H>> {
+    ) -> MutexGuard<'a, ThreadGroupState<H>> {
         if s.holder.is_none() {
             s.take(me);
             return s;
@@ -310,9 +313,9 @@ impl<H: Host> Threads<H> {
     /// Waits for the baton. The caller is in the queue, or has it.
     fn wait_for_turn<'a>(
         &'a self,
-        mut s: MutexGuard<'a, State<H>>,
+        mut s: MutexGuard<'a, ThreadGroupState<H>>,
         me: u32,
-    ) -> MutexGuard<'a, State<H>> {
+    ) -> MutexGuard<'a, ThreadGroupState<H>> {
         let Some(turn) = s.members.get(&me).map(|m| m.turn.clone()) else { return s };
         while s.holder != Some(me) {
             s = turn.wait(s).unwrap_or_else(|e| e.into_inner());
@@ -348,13 +351,13 @@ impl<H: Host> Threads<H> {
 
     /// Sleeps until the event comes, or until then; whether it came. Also ends when the thread is to
     /// look for signals. `None` if the process has only one thread: nobody would bring the event.
-    pub fn sleep(&self, event: Event, until: Option<Instant>) -> Option<bool> {
+    pub fn sleep(&self, event: SleepEvent, until: Option<Instant>) -> Option<bool> {
         if !self.is_many() {
             return None;
         }
         let me = current();
         let mut s = self.lock();
-        if let Event::End(other) = event
+        if let SleepEvent::End(other) = event
             && !s.members.contains_key(&other)
         {
             return Some(true);
@@ -381,7 +384,7 @@ impl<H: Host> Threads<H> {
     }
 
     /// Rouses those who sleep for the event, at most so many; how many there were.
-    pub fn wake(&self, event: Event, most: usize) -> usize {
+    pub fn wake(&self, event: SleepEvent, most: usize) -> usize {
         if self.is_many() { self.lock().wake(event, most) } else { 0 }
     }
 
@@ -404,12 +407,14 @@ impl<H: Host> Threads<H> {
         &self,
         mem: &mut H::Memory<'_>,
         locals: Option<u32>,
-    ) -> Result<(u32, Option<Sender<Task>>), Errno> {
+    ) -> Result<(u32, Option<Sender<ThreadTask>>), Errno> {
         let mut s = self.lock();
         if s.members.is_empty() {
             let locals = find_locals::<H>(mem, locals)?;
-            let first =
-                Member { thread: Some(std::thread::current()), ..Member::new(locals.bytes) };
+            let first = ThreadState {
+                thread: Some(std::thread::current()),
+                ..ThreadState::new(locals.bytes)
+            };
             s.members.insert(0, first);
             s.locals = Some(locals);
             s.holder = Some(0);
@@ -418,7 +423,7 @@ impl<H: Host> Threads<H> {
         let number = s.last.checked_add(1).filter(|n| *n < 1 << 28).ok_or(Errno::AGAIN)?;
         s.last = number;
         let bytes = s.locals.as_ref().map_or(0, |l| l.bytes);
-        s.members.insert(number, Member::new(bytes));
+        s.members.insert(number, ThreadState::new(bytes));
         let idle = s.idle.pop();
         if idle.is_none() {
             s.hosts += 1;
@@ -446,21 +451,21 @@ impl<H: Host> Threads<H> {
     }
 
     /// Ends a thread, which has the baton. `end` is what it does to its process.
-    pub fn leave(&self, number: u32, end: Option<End>) {
+    pub fn leave(&self, number: u32, end: Option<ProgramEnd>) {
         let mut s = self.lock();
         if let Some(m) = s.members.remove(&number) {
             let ns = m
                 .clock
                 .map_or(0, |(clock, from)| H::time_of(clock).map_or(0, |t| t.saturating_sub(from)));
             self.past_ns.fetch_add(ns, Ordering::Relaxed);
-            s.past = s.past.plus(Cpu { user: ns, system: 0 });
+            s.past = s.past.plus(CpuUsage { user: ns, system: 0 });
         }
         set_current(0);
         if let Some(end) = end {
             s.end.get_or_insert(end);
             self.over.store(true, Ordering::SeqCst);
         }
-        s.wake(Event::End(number), usize::MAX);
+        s.wake(SleepEvent::End(number), usize::MAX);
         if s.holder == Some(number) {
             s.holder = None;
         }
@@ -472,7 +477,7 @@ impl<H: Host> Threads<H> {
     }
 
     /// Where the next task of this thread of the host will come from, unless enough of them wait already.
-    pub fn wait_here(&self, sender: Sender<Task>) -> bool {
+    pub fn wait_here(&self, sender: Sender<ThreadTask>) -> bool {
         let mut s = self.lock();
         let waits = s.idle.len() < MAX_IDLE && !self.is_over();
         if waits {
@@ -494,7 +499,7 @@ impl<H: Host> Threads<H> {
 
     /// Ends all threads but the first one, which calls this and waits until they have left. What has ended the
     /// process, if that was one of them.
-    pub fn end_all(&self) -> Option<End> {
+    pub fn end_all(&self) -> Option<ProgramEnd> {
         if !self.is_many() {
             return None;
         }
@@ -519,7 +524,7 @@ impl<H: Host> Threads<H> {
     }
 
     /// Puts back what [`Threads::end_all`] has told.
-    pub fn put_end(&self, end: End) {
+    pub fn put_end(&self, end: ProgramEnd) {
         self.lock().end = Some(end);
     }
 
@@ -528,7 +533,7 @@ impl<H: Host> Threads<H> {
         *lock(&self.pattern) = None;
         let mut s = self.lock();
         let past = s.past;
-        *s = State { past, ..State::default() };
+        *s = ThreadGroupState { past, ..ThreadGroupState::default() };
         self.many.store(false, Ordering::SeqCst);
     }
 
@@ -554,9 +559,9 @@ impl<H: Host> Threads<H> {
     }
 }
 
-impl<H: Host> Member<H> {
-    fn new(bytes: usize) -> Member<H> {
-        Member {
+impl<H: Host> ThreadState<H> {
+    fn new(bytes: usize) -> ThreadState<H> {
+        ThreadState {
             turn: Arc::default(),
             thread: None,
             locals: vec![0; bytes],
@@ -568,9 +573,9 @@ impl<H: Host> Member<H> {
 }
 
 /// The caller of [`Threads::away`] waits for something of the host while this lives.
-pub struct Away<'a, H: Host>(Option<&'a Threads<H>>);
+pub struct BatonReturn<'a, H: Host>(Option<&'a Threads<H>>);
 
-impl<H: Host> Drop for Away<'_, H> {
+impl<H: Host> Drop for BatonReturn<'_, H> {
     fn drop(&mut self) {
         if let Some(threads) = self.0 {
             drop(threads.come_back(threads.lock(), current()));

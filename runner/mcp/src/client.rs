@@ -43,12 +43,12 @@ pub enum ToolServerError {
 pub struct ToolServer {
     /// What stands before the names of its tools, with a dot.
     prefix: Option<String>,
-    kind: Kind,
+    kind: ServerKind,
     text: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum ServerKind {
     /// A program with its arguments, which speaks on its standard streams.
     Stdio(Vec<String>),
     /// An address of Streamable HTTP.
@@ -70,9 +70,9 @@ impl FromStr for ToolServer {
         };
         let kind = if let Some(command) = rest.strip_prefix("stdio:") {
             let words = shlex::split(command).filter(|words| !words.is_empty());
-            Kind::Stdio(words.ok_or_else(wrong)?)
+            ServerKind::Stdio(words.ok_or_else(wrong)?)
         } else if rest.starts_with("http://") || rest.starts_with("https://") {
-            Kind::Http(rest.to_owned())
+            ServerKind::Http(rest.to_owned())
         } else {
             return Err(wrong());
         };
@@ -167,14 +167,14 @@ async fn begin(server: &ToolServer) -> Result<(Service, Vec<rmcp::model::Tool>),
     let mut client = ClientConfig::default();
     client.client_info = Implementation::new("wasibox", env!("CARGO_PKG_VERSION"));
     let service = match &server.kind {
-        Kind::Stdio(words) => {
+        ServerKind::Stdio(words) => {
             let mut command = Command::new(&words[0]);
             command.args(&words[1..]).kill_on_drop(true);
             let child =
                 TokioChildProcess::new(command).map_err(|e| format!("{}: {e}", words[0]))?;
             client.serve(child).await.map_err(|e| e.to_string())?
         }
-        Kind::Http(url) => {
+        ServerKind::Http(url) => {
             name_cryptography();
             let config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
             let transport = StreamableHttpClientTransport::from_config(config);
@@ -262,10 +262,10 @@ mod tests {
         let read = |text: &str| text.parse::<ToolServer>();
         let server = read("stdio:npx -y 'a b' \"c d\"").unwrap();
         let words = ["npx", "-y", "a b", "c d"].map(str::to_owned).to_vec();
-        assert_eq!((server.prefix, server.kind), (None, Kind::Stdio(words)));
+        assert_eq!((server.prefix, server.kind), (None, ServerKind::Stdio(words)));
         let server = read("gh=https://example.com/mcp?a=b").unwrap();
         assert_eq!(server.prefix.as_deref(), Some("gh"));
-        assert_eq!(server.kind, Kind::Http("https://example.com/mcp?a=b".into()));
+        assert_eq!(server.kind, ServerKind::Http("https://example.com/mcp?a=b".into()));
         assert_eq!(read("https://example.com/mcp?a=b").unwrap().prefix, None);
         for text in ["", "stdio:", "stdio:'a", "ftp://x", "cat", "a b=stdio:x", "=stdio:x"] {
             assert!(read(text).unwrap_err().to_string().contains("no source"), "{text}");

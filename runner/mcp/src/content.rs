@@ -5,11 +5,11 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 use serde_json::Value;
-use wasibox_actions::{Done, Part, Refusal};
+use wasibox_actions::{AnswerPart, Refusal, ToolResult};
 
 /// A result: the answer as structured content, and what models read beside it.
-pub fn done(done: Done) -> CallToolResult {
-    let Done { mut answer, parts, doubled } = done;
+pub fn done(done: ToolResult) -> CallToolResult {
+    let ToolResult { mut answer, parts, doubled } = done;
     for pointer in doubled {
         // The bytes stand in a block of their own.
         if let Some(data) = answer.pointer_mut(pointer) {
@@ -26,14 +26,16 @@ pub fn refused(refusal: &Refusal) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(refusal.text.clone())])
 }
 
-fn block(part: Part) -> ContentBlock {
+fn block(part: AnswerPart) -> ContentBlock {
     match part {
-        Part::Text(text) => ContentBlock::text(text),
-        Part::Image { mime, data } => ContentBlock::image(BASE64_STANDARD.encode(data), mime),
-        Part::Blob { path, mime, data } => {
+        AnswerPart::Text(text) => ContentBlock::text(text),
+        AnswerPart::Image { mime, data } => ContentBlock::image(BASE64_STANDARD.encode(data), mime),
+        AnswerPart::Blob { path, mime, data } => {
             ContentBlock::resource(contents(&uri(&path), &mime, data))
         }
-        Part::Link { path, mime, size } => ContentBlock::resource_link(resource(&path, mime, size)),
+        AnswerPart::Link { path, mime, size } => {
+            ContentBlock::resource_link(resource(&path, mime, size))
+        }
     }
 }
 

@@ -33,7 +33,7 @@ mod streamable;
 
 pub use client::{ToolServer, ToolServerError, ToolServers, name_cryptography};
 pub use content::{contents, done, refused};
-pub use roots::{FOLDER as ROOTS, Roots};
-pub use server::{Bind, Bound, Server};
+pub use roots::{FOLDER as ROOTS, RootsMode};
+pub use server::{Bind, ConnectionClient, McpServer};
 pub use stdio::{StdioError, serve_stdio};
 pub use streamable::{Streamable, StreamableOptions, service, streamable};

@@ -6,26 +6,26 @@ use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use wasibox_actions::Event;
+use wasibox_actions::CallEvent;
 
 /// Pieces that wait to be told, and bytes of one.
 const WAITING: usize = 64;
 const PIECE: usize = 4 << 10;
 
 /// Where a call tells of its output.
-pub struct Told(Sender<String>);
+pub struct ProgressSender(Sender<String>);
 
-impl Told {
+impl ProgressSender {
     /// Begins to tell the client.
-    pub fn begin(peer: Peer<RoleServer>, token: ProgressToken) -> Told {
+    pub fn begin(peer: Peer<RoleServer>, token: ProgressToken) -> ProgressSender {
         let (to, from) = channel(WAITING);
         tokio::spawn(tell(peer, token, from));
-        Told(to)
+        ProgressSender(to)
     }
 
     /// Something has happened.
-    pub fn tell(&self, event: Event<'_>) {
-        let Event::Output { bytes, .. } = event;
+    pub fn tell(&self, event: CallEvent<'_>) {
+        let CallEvent::Output { bytes, .. } = event;
         for piece in bytes.chunks(PIECE) {
             // Full: it reads slowly.
             let _ = self.0.try_send(String::from_utf8_lossy(piece).into_owned());

@@ -3,7 +3,7 @@
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde_json::Value;
 use wasibox::Session;
-use wasibox::files::{Answer, Kind, LsOf, Request};
+use wasibox::files::{Answer, FileEntryKind, LsOf, Request};
 use wasibox_actions::Refusal;
 
 /// How addresses begin.
@@ -49,7 +49,7 @@ pub fn list(session: &Session) -> Result<Vec<(String, u64)>, Refusal> {
         Answer::Entries { entries, .. } => entries,
         _ => Vec::new(),
     };
-    let files = entries.into_iter().filter(|e| e.kind == Kind::File);
+    let files = entries.into_iter().filter(|e| e.kind == FileEntryKind::File);
     Ok(files.map(|e| (format!("{FOLDER}/{}", e.path), e.size)).collect())
 }
 
@@ -63,7 +63,7 @@ pub fn read(session: &Session, path: &str) -> Result<(String, Vec<u8>), Refusal>
         Answer::Data { mime, data, next_offset: None, .. } => Ok((mime, data.0)),
         Answer::Data { size, .. } => {
             let text = format!("{path} has {size} bytes; read parts of it with download");
-            Err(Refusal { kind: wasibox_actions::Kind::Limit, text })
+            Err(Refusal { kind: wasibox_actions::RefusalKind::Limit, text })
         }
         _ => Err(Refusal::invalid(format!("{path} cannot be read"))),
     }
@@ -71,17 +71,17 @@ pub fn read(session: &Session, path: &str) -> Result<(String, Vec<u8>), Refusal>
 
 /// What a call has done to the results.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct ResourceChanges {
     /// Addresses of files that are others now.
     pub updated: Vec<String>,
     /// There are others than before.
     pub is_list: bool,
 }
 
-impl Changes {
+impl ResourceChanges {
     /// Those that a tool's answer tells of: changed files of a command, or the path of a file that was written.
-    pub fn of(answer: &Value) -> Changes {
-        let mut out = Changes::default();
+    pub fn of(answer: &Value) -> ResourceChanges {
+        let mut out = ResourceChanges::default();
         for file in answer.get("files").and_then(Value::as_array).into_iter().flatten() {
             let what = file.get("change").and_then(Value::as_str).unwrap_or("created");
             out.add(file.get("path"), what != "modified");
@@ -124,9 +124,9 @@ mod tests {
         let ran = json!({"files": [
             {"path": "/output/a", "change": "modified"}, {"path": "/tmp/b", "change": "created"},
         ]});
-        let want = Changes { updated: vec!["sandbox:///output/a".into()], is_list: false };
-        assert_eq!(Changes::of(&ran), want);
-        assert!(Changes::of(&json!({"path": "/output/n", "created": true})).is_list);
-        assert_eq!(Changes::of(&json!({"path": "/outputs/n"})), Changes::default());
+        let want = ResourceChanges { updated: vec!["sandbox:///output/a".into()], is_list: false };
+        assert_eq!(ResourceChanges::of(&ran), want);
+        assert!(ResourceChanges::of(&json!({"path": "/output/n", "created": true})).is_list);
+        assert_eq!(ResourceChanges::of(&json!({"path": "/outputs/n"})), ResourceChanges::default());
     }
 }

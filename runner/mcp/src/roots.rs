@@ -15,7 +15,7 @@ const MOST: usize = 32;
 
 /// Whether a client's roots are mounted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Roots {
+pub enum RootsMode {
     #[default]
     Refused,
     ReadOnly,
@@ -28,7 +28,7 @@ pub const FOLDER: &str = "/roots";
 /// How long a client may take to name its roots.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-impl Roots {
+impl RootsMode {
     /// Mounts for the roots that a client names, if it answers.
     pub(crate) async fn asked(self, peer: &Peer<RoleServer>) -> Option<Vec<MountSpec>> {
         let list = tokio::time::timeout(PATIENCE, peer.list_roots()).await.ok()?.ok()?;
@@ -41,11 +41,11 @@ impl Roots {
         let folders = roots.iter().filter_map(|root| Some((root, folder(&root.uri)?)));
         let mount = |(root, host): (&Root, PathBuf)| {
             let name = own_name(&mut names, root.name.as_deref(), &host);
-            let (guest, writable) = (format!("{FOLDER}/{name}"), self == Roots::Writable);
+            let (guest, writable) = (format!("{FOLDER}/{name}"), self == RootsMode::Writable);
             MountSpec { host, guest, writable, quota: None }
         };
         match self {
-            Roots::Refused => Vec::new(),
+            RootsMode::Refused => Vec::new(),
             _ => folders.take(MOST).map(mount).collect(),
         }
     }
@@ -97,11 +97,11 @@ mod tests {
             Root::new("https://example.com/"),
             Root::new("/tmp"),
         ];
-        let mounts = Roots::ReadOnly.mounts(&roots);
+        let mounts = RootsMode::ReadOnly.mounts(&roots);
         let guests: Vec<&str> = mounts.iter().map(|m| &*m.guest).collect();
         assert_eq!(guests, ["/roots/my-data", "/roots/my-data-2", "/roots/etc", "/roots/root"]);
         assert!(mounts.iter().all(|m| m.host == host && !m.writable));
-        assert!(Roots::Writable.mounts(&roots)[0].writable);
-        assert!(Roots::Refused.mounts(&roots).is_empty());
+        assert!(RootsMode::Writable.mounts(&roots)[0].writable);
+        assert!(RootsMode::Refused.mounts(&roots).is_empty());
     }
 }

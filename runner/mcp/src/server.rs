@@ -1,9 +1,9 @@
 //! One client's connection.
 
 use crate::content;
-use crate::progress::Told;
-use crate::resources::{self, Changes};
-use crate::roots::{FOLDER, Roots};
+use crate::progress::ProgressSender;
+use crate::resources::{self, ResourceChanges};
+use crate::roots::{FOLDER, RootsMode};
 use http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -13,34 +13,37 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
-use wasibox_actions::{Call, Client, Done, Event, Kind, Listed, Refusal, Registry, Scope, Stop};
+use wasibox_actions::{
+    CallEvent, CallStop, Client, ClientCall, ListedTool, Refusal, RefusalKind, Registry,
+    ToolResult, ToolScope,
+};
 
 /// For whom a connection acts.
 #[derive(Clone)]
-pub struct Bound {
+pub struct ConnectionClient {
     pub client: Arc<Client>,
     /// Tools of other scopes are not there for it.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<ToolScope>,
 }
 
 /// Finds out who has sent a request: its head, where there is one.
-pub type Bind = Arc<dyn Fn(Option<&Parts>) -> Result<Bound, Refusal> + Send + Sync>;
+pub type Bind = Arc<dyn Fn(Option<&Parts>) -> Result<ConnectionClient, Refusal> + Send + Sync>;
 
 /// The protocol's handler for one connection.
-pub struct Server {
+pub struct McpServer {
     registry: Arc<Registry>,
     bind: Bind,
-    bound: OnceLock<Bound>,
+    bound: OnceLock<ConnectionClient>,
     /// Without a connection to bind a session to, versions that have none are not spoken.
     has_connection: bool,
     subscribed: Mutex<HashSet<String>>,
-    roots: Roots,
+    roots: RootsMode,
     /// Whether the client's roots have been asked for.
     rooted: AsyncMutex<bool>,
 }
 
 /// Ends a call when nobody waits for it any more.
-struct StopOnDrop(Arc<Stop>);
+struct StopOnDrop(Arc<CallStop>);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
@@ -48,7 +51,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-impl Drop for Server {
+impl Drop for McpServer {
     fn drop(&mut self) {
         // A client's end may remove its session, which writes to a disk.
         if let (Some(bound), Ok(runtime)) =
@@ -61,30 +64,30 @@ impl Drop for Server {
 
 type Context = RequestContext<RoleServer>;
 
-impl Server {
+impl McpServer {
     /// A connection that is not bound yet. `is_http`: requests may come without one.
-    pub fn new(registry: Arc<Registry>, bind: Bind, is_http: bool) -> Server {
-        Server {
+    pub fn new(registry: Arc<Registry>, bind: Bind, is_http: bool) -> McpServer {
+        McpServer {
             registry,
             bind,
             bound: OnceLock::new(),
             has_connection: !is_http,
             subscribed: Mutex::default(),
-            roots: Roots::default(),
+            roots: RootsMode::default(),
             rooted: AsyncMutex::default(),
         }
     }
 
     /// The same, whose client's roots become mounts of its sessions.
     #[must_use]
-    pub fn with_roots(mut self, roots: Roots) -> Server {
+    pub fn with_roots(mut self, roots: RootsMode) -> McpServer {
         self.roots = roots;
         self
     }
 
     /// Asks the client for its roots, once, before anything is done in its session.
-    async fn root(&self, bound: &Bound, peer: &Peer<RoleServer>) {
-        if self.roots == Roots::Refused {
+    async fn root(&self, bound: &ConnectionClient, peer: &Peer<RoleServer>) {
+        if self.roots == RootsMode::Refused {
             return;
         }
         let mut is_done = self.rooted.lock().await;
@@ -99,7 +102,7 @@ impl Server {
         }
     }
 
-    fn bound(&self, context: &Context) -> Result<&Bound, ErrorData> {
+    fn bound(&self, context: &Context) -> Result<&ConnectionClient, ErrorData> {
         if let Some(bound) = self.bound.get() {
             return Ok(bound);
         }
@@ -109,7 +112,7 @@ impl Server {
     }
 
     /// The tools that this client has.
-    fn tools<'a>(&'a self, bound: &'a Bound) -> impl Iterator<Item = &'a Listed> {
+    fn tools<'a>(&'a self, bound: &'a ConnectionClient) -> impl Iterator<Item = &'a ListedTool> {
         self.registry.tools().iter().filter(|t| bound.scopes.contains(&t.tool.scope))
     }
 
@@ -117,12 +120,12 @@ impl Server {
     async fn blocking<T: Send + 'static>(
         &self,
         context: &Context,
-        act: impl FnOnce(&Client, &Stop) -> Result<T, Refusal> + Send + 'static,
+        act: impl FnOnce(&Client, &CallStop) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<Result<T, Refusal>, ErrorData> {
         let bound = self.bound(context)?;
         self.root(bound, &context.peer).await;
         let client = bound.client.clone();
-        let stop = Arc::new(Stop::default());
+        let stop = Arc::new(CallStop::default());
         let _guard = StopOnDrop(stop.clone());
         let theirs = stop.clone();
         let mut job = tokio::task::spawn_blocking(move || act(&client, &theirs));
@@ -150,17 +153,17 @@ impl Server {
         let tool = listed.tool;
         let arguments = request.arguments.unwrap_or_default();
         let token = context.meta.get_progress_token();
-        let told = token.map(|token| Told::begin(context.peer.clone(), token));
+        let told = token.map(|token| ProgressSender::begin(context.peer.clone(), token));
         let ran = self.blocking(context, move |client, stop| {
-            let emit = told.map(|told| move |event: Event<'_>| told.tell(event));
-            let emit = emit.as_ref().map(|emit| emit as &(dyn Fn(Event<'_>) + Sync));
+            let emit = told.map(|told| move |event: CallEvent<'_>| told.tell(event));
+            let emit = emit.as_ref().map(|emit| emit as &(dyn Fn(CallEvent<'_>) + Sync));
             let _in =
                 tracing::info_span!("tool", name = tool.name, session = client.name()).entered();
-            tool.run(arguments, &Call { client, stop, emit })
+            tool.run(arguments, &ClientCall { client, stop, emit })
         });
         match ran.await? {
             Ok(done) => {
-                if tool.scope != Scope::Read {
+                if tool.scope != ToolScope::Read {
                     self.tell_changes(&done, &context.peer).await;
                 }
                 Ok(content::done(done))
@@ -170,8 +173,8 @@ impl Server {
     }
 
     /// Tells the client of results that a call has changed.
-    async fn tell_changes(&self, done: &Done, peer: &Peer<RoleServer>) {
-        let changes = Changes::of(&done.answer);
+    async fn tell_changes(&self, done: &ToolResult, peer: &Peer<RoleServer>) {
+        let changes = ResourceChanges::of(&done.answer);
         let wanted: Vec<String> = {
             let all = self.subscribed.lock().unwrap_or_else(PoisonError::into_inner);
             changes.updated.into_iter().filter(|uri| all.contains(uri)).collect()
@@ -190,13 +193,13 @@ impl Server {
 fn protocol_error(refusal: &Refusal) -> ErrorData {
     let text = refusal.text.clone();
     match refusal.kind {
-        Kind::Missing => ErrorData::resource_not_found(text, None),
-        Kind::Internal => ErrorData::internal_error(text, None),
+        RefusalKind::Missing => ErrorData::resource_not_found(text, None),
+        RefusalKind::Internal => ErrorData::internal_error(text, None),
         _ => ErrorData::invalid_params(text, None),
     }
 }
 
-fn described(listed: &Listed) -> Tool {
+fn described(listed: &ListedTool) -> Tool {
     let (tool, hints) = (listed.tool, listed.tool.hints);
     let mut made = Tool::new(tool.name, tool.text, listed.input.clone());
     made.title = Some(tool.title.to_owned());
@@ -214,7 +217,7 @@ fn described(listed: &Listed) -> Tool {
 /// The prompt that describes the machine.
 const PROMPT: &str = "machine";
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -224,8 +227,9 @@ impl ServerHandler for Server {
             .enable_resources_subscribe()
             .build();
         let mut told = self.registry.summary().to_owned();
-        if self.roots != Roots::Refused {
-            let how = if self.roots == Roots::Writable { "read and write" } else { "read-only" };
+        if self.roots != RootsMode::Refused {
+            let how =
+                if self.roots == RootsMode::Writable { "read and write" } else { "read-only" };
             told += &format!(" The client's folders are below {FOLDER}/ ({how}).");
         }
         let mut info = ServerConfig::new(capabilities).with_instructions(told);
@@ -307,7 +311,7 @@ impl ServerHandler for Server {
         let uri = request.uri;
         let missing = || ErrorData::resource_not_found(format!("{uri}: no such resource"), None);
         let path = resources::path(&uri).ok_or_else(missing)?;
-        if !self.bound(&context)?.scopes.contains(&Scope::Read) {
+        if !self.bound(&context)?.scopes.contains(&ToolScope::Read) {
             return Err(missing());
         }
         let read =

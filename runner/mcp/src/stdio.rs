@@ -1,12 +1,12 @@
 //! The transport over standard streams: one client, whose end is that of the process.
 
-use crate::roots::Roots;
-use crate::server::{Bound, Server};
+use crate::roots::RootsMode;
+use crate::server::{ConnectionClient, McpServer};
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use std::sync::Arc;
 use std::time::Duration;
-use wasibox_actions::{Client, Registry, Scope};
+use wasibox_actions::{Client, Registry, ToolScope};
 
 /// How long what still runs may take to end when the client has gone.
 const GRACE: Duration = Duration::from_secs(5);
@@ -28,12 +28,12 @@ pub enum StdioError {
 pub fn serve_stdio(
     registry: Arc<Registry>,
     client: Client,
-    roots: Roots,
+    roots: RootsMode,
 ) -> Result<(), StdioError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let bound = Bound { client: Arc::new(client), scopes: Scope::ALL.to_vec() };
-    let server = Server::new(registry, Arc::new(move |_| Ok(bound.clone())), false);
+    let bound = ConnectionClient { client: Arc::new(client), scopes: ToolScope::ALL.to_vec() };
+    let server = McpServer::new(registry, Arc::new(move |_| Ok(bound.clone())), false);
     let server = server.with_roots(roots);
     let served = runtime.block_on(async {
         match server.serve(rmcp::transport::io::stdio_pipes()).await {

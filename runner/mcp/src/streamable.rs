@@ -1,6 +1,6 @@
 //! The transport over HTTP, as a service.
 
-use crate::server::{Bind, Server};
+use crate::server::{Bind, McpServer};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use wasibox_actions::Registry;
 
 /// The service.
-pub type Streamable = StreamableHttpService<Server, LocalSessionManager>;
+pub type Streamable = StreamableHttpService<McpServer, LocalSessionManager>;
 
 /// How it is made.
 pub struct StreamableOptions {
@@ -22,10 +22,10 @@ pub struct StreamableOptions {
     pub end: CancellationToken,
 }
 
-/// A service that makes a [`Server`] for each connection. Whoever serves it has judged `Host` and `Origin`, as the
+/// A service that makes a [`McpServer`] for each connection. Whoever serves it has judged `Host` and `Origin`, as the
 /// protocol demands, and knows whose connection each is.
 pub fn streamable(registry: Arc<Registry>, bind: Bind, options: StreamableOptions) -> Streamable {
-    service(move || Server::new(registry.clone(), bind.clone(), true), options)
+    service(move || McpServer::new(registry.clone(), bind.clone(), true), options)
 }
 
 /// The same transport for any handler of the protocol: that of the conformance suite's fixtures is another one.

@@ -33,11 +33,11 @@
 
 pub mod carry;
 
-use crate::compile::{CannotCompile, Compiled, compile, one_line};
+use crate::compile::{CannotCompile, CompiledModule, compile, one_line};
 use crate::heap;
-use crate::key::{self, Key};
-use crate::loaded::Loaded;
-use crate::template::Template;
+use crate::key::{self, ArtifactKey};
+use crate::loaded::LoadedProgram;
+use crate::template::MemoryTemplate;
 use crate::{engine, trusted};
 use rustix::fs::{FlockOperation, MemfdFlags, SealFlags, fcntl_add_seals, flock, memfd_create};
 use sha2::{Digest, Sha256};
@@ -52,7 +52,7 @@ use std::time::{Duration, Instant};
 use wasmer::{Engine, Module};
 
 /// Where artifacts are kept and how progress is told.
-pub struct Store<'a> {
+pub struct ArtifactStore<'a> {
     /// The directory; `None` compiles in memory each time.
     pub dir: Option<PathBuf>,
     /// Told before and after something slow, one line each.
@@ -89,21 +89,21 @@ pub fn key(module_sha256: &[u8; 32]) -> String {
 }
 
 /// Files that belong together, and the file with their sums.
-struct Files<const N: usize> {
+struct ChecksummedFiles<const N: usize> {
     parts: [PathBuf; N],
     sum: PathBuf,
 }
 
 /// A program's code and its memory's template.
-fn program_files(dir: &Path, key: &str) -> Files<2> {
+fn program_files(dir: &Path, key: &str) -> ChecksummedFiles<2> {
     let file = |ext: &str| dir.join(format!("{key}.{ext}"));
-    Files { parts: [file("aot"), file("mem")], sum: file("sum") }
+    ChecksummedFiles { parts: [file("aot"), file("mem")], sum: file("sum") }
 }
 
 /// A snapshot.
-fn snapshot_files(dir: &Path, key: &str) -> Files<1> {
+fn snapshot_files(dir: &Path, key: &str) -> ChecksummedFiles<1> {
     let file = |ext: &str| dir.join(format!("{key}.{ext}"));
-    Files { parts: [file("snap")], sum: file("snapsum") }
+    ChecksummedFiles { parts: [file("snap")], sum: file("snapsum") }
 }
 
 /// Tells that there can be none.
@@ -116,9 +116,9 @@ const SUMS: &str = "wasibox sums 2";
 /// Such a file is shorter.
 const MAX_SUMS: u64 = 4096;
 
-impl<const N: usize> Files<N> {
+impl<const N: usize> ChecksummedFiles<N> {
     /// Writes the files and what is known about them.
-    fn put(&self, key: &Key, contents: [&[u8]; N]) -> std::io::Result<()> {
+    fn put(&self, key: &ArtifactKey, contents: [&[u8]; N]) -> std::io::Result<()> {
         let mut seen = Vec::with_capacity(N);
         for (path, bytes) in self.parts.iter().zip(contents) {
             let file = trusted::put(path, bytes, false)?;
@@ -128,7 +128,7 @@ impl<const N: usize> Files<N> {
     }
 
     /// Writes down digests and stamps.
-    fn record(&self, key: &Key, seen: &[(String, String)]) -> std::io::Result<()> {
+    fn record(&self, key: &ArtifactKey, seen: &[(String, String)]) -> std::io::Result<()> {
         let mut text = format!("{SUMS}\n");
         for (digest, stamp) in seen {
             text.push_str(&format!("{digest}\n{stamp}\n"));
@@ -143,7 +143,7 @@ impl<const N: usize> Files<N> {
     }
 
     /// The files, opened, if all are there and what we wrote; `tell` hears of damage.
-    fn open(&self, key: &Key, tell: &dyn Fn(&str)) -> Option<[File; N]> {
+    fn open(&self, key: &ArtifactKey, tell: &dyn Fn(&str)) -> Option<[File; N]> {
         let mut recorded = String::new();
         trusted::open(&self.sum).ok()?.take(MAX_SUMS).read_to_string(&mut recorded).ok()?;
         let (text, signature) = recorded.trim_end_matches('\n').rsplit_once('\n')?;
@@ -183,17 +183,17 @@ impl<const N: usize> Files<N> {
     }
 }
 
-impl Compiled {
-    fn in_memory(self, engine: &Engine, name: &str) -> Result<Loaded, ArtifactError> {
+impl CompiledModule {
+    fn in_memory(self, engine: &Engine, name: &str) -> Result<LoadedProgram, ArtifactError> {
         let cannot =
             |e: &dyn std::fmt::Display| CannotCompile { name: name.into(), why: one_line(e) };
-        let template = Template::in_memory(&self.template).map_err(|e| cannot(&e))?;
+        let template = MemoryTemplate::in_memory(&self.template).map_err(|e| cannot(&e))?;
         let module = load_bytes(engine, self.code).map_err(|e| cannot(&e))?;
-        Ok(Loaded { module, template: Arc::new(template), snapshot: None })
+        Ok(LoadedProgram { module, template: Arc::new(template), snapshot: None })
     }
 }
 
-impl Store<'_> {
+impl ArtifactStore<'_> {
     /// The program whose digest is `digest`: from the store, or compiled and stored.
     /// `wasm` gives its bytes, checked against the digest.
     pub fn load<E: From<ArtifactError>>(
@@ -202,7 +202,7 @@ impl Store<'_> {
         name: &str,
         digest: &[u8; 32],
         wasm: impl FnOnce() -> Result<Vec<u8>, E>,
-    ) -> Result<Loaded, E> {
+    ) -> Result<LoadedProgram, E> {
         let Some((dir, secret)) = self.place(true) else {
             return Ok(self.compile(name, wasm()?)?.in_memory(engine, name)?);
         };
@@ -248,7 +248,7 @@ impl Store<'_> {
     }
 
     /// The directory and the key, if there is one that can be trusted.
-    fn place(&self, is_told: bool) -> Option<(&Path, Key)> {
+    fn place(&self, is_told: bool) -> Option<(&Path, ArtifactKey)> {
         let dir = self.dir.as_deref()?;
         let tell = |what: &str| {
             if is_told {
@@ -256,7 +256,7 @@ impl Store<'_> {
             }
         };
         let found = trusted::private_dir(dir)
-            .and_then(|()| Key::load(key::default_dir().as_deref(), dir, &tell));
+            .and_then(|()| ArtifactKey::load(key::default_dir().as_deref(), dir, &tell));
         match found {
             Ok(key) => Some((dir, key)),
             Err(why) => {
@@ -293,7 +293,7 @@ impl Store<'_> {
         }
     }
 
-    fn compile(&self, name: &str, wasm: Vec<u8>) -> Result<Compiled, ArtifactError> {
+    fn compile(&self, name: &str, wasm: Vec<u8>) -> Result<CompiledModule, ArtifactError> {
         (self.progress)(&format!(
             "compiling {name} ({} MB) for this machine, once",
             wasm.len().div_ceil(1_000_000)
@@ -310,14 +310,14 @@ impl Store<'_> {
     fn open(
         &self,
         engine: &Engine,
-        files: &Files<2>,
-        key: &Key,
+        files: &ChecksummedFiles<2>,
+        key: &ArtifactKey,
         tell: &dyn Fn(&str),
-    ) -> Option<Loaded> {
+    ) -> Option<LoadedProgram> {
         let [code, template] = files.open(key, tell)?;
-        let template = Template::open(template).map(Arc::new).ok()?;
+        let template = MemoryTemplate::open(template).map(Arc::new).ok()?;
         match map(engine, &code) {
-            Ok(module) => Some(Loaded { module, template, snapshot: None }),
+            Ok(module) => Some(LoadedProgram { module, template, snapshot: None }),
             Err(e) => {
                 tell(&format!("is unusable: {}", one_line(&e)));
                 None
@@ -335,12 +335,12 @@ impl Store<'_> {
         memory: u64,
         later: Option<&AtomicBool>,
         make: impl FnOnce() -> Result<Vec<u8>, String>,
-    ) -> Option<Arc<Template>> {
+    ) -> Option<Arc<MemoryTemplate>> {
         let (dir, secret) = self.place(false)?;
         let files = snapshot_files(dir, key);
         let open = |tell: &dyn Fn(&str)| {
             let [file] = files.open(&secret, tell)?;
-            Template::open(file).map(Arc::new).ok()
+            MemoryTemplate::open(file).map(Arc::new).ok()
         };
         if let Some(t) = open(&|_| {}) {
             return Some(t);
@@ -377,7 +377,7 @@ impl Store<'_> {
         let _ = std::fs::remove_file(&lock);
         if let Err(e) = stored {
             (self.progress)(&format!("not keeping the snapshot of {name}: {e}"));
-            return Template::in_memory(&content).map(Arc::new).ok();
+            return MemoryTemplate::in_memory(&content).map(Arc::new).ok();
         }
         (self.progress)(&format!("prepared {name} in {:.1} s", start.elapsed().as_secs_f64()));
         forget_old(dir, SNAPSHOTS, "snap", &["snapsum"]);

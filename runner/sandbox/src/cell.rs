@@ -34,24 +34,25 @@
 //! - After a trap, a kill or a limit the memory is in the middle of something: the interpreter is
 //!   gone, and [`CellRun::is_gone`] says so. What was parked last can be restored.
 
-use crate::host::{CellStart, Kernel, Left, Process, Ready};
-use crate::loaded::Loaded;
+use crate::host::{CellStart, Kernel, Left, Process, ReadyInstance};
+use crate::loaded::LoadedProgram;
 use crate::lock;
 use crate::outcome::RunResult;
-use crate::sandbox::{RunSpec, Sandbox, SandboxError};
+use crate::sandbox::{RunSpec, SandboxError, SessionSandbox};
 use crate::snapshot::has_cells;
-use crate::template::Template;
+use crate::template::MemoryTemplate;
 use crate::track::Tracker;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 use wasibox_kernel::border::Fd;
 use wasibox_kernel::layer;
-use wasibox_kernel::parked::{self, Layers, Rest, Unreadable, module_of, park, unpark};
+use wasibox_kernel::parked::{self, Layers, ParkedProcess, Unreadable, module_of, park, unpark};
 use wasibox_kernel::{
-    BEGIN, Before, Birth, Cpu, Cwd, Descriptor, Descriptors, Entry, FORK, GO_ON, OpenFile, Start,
+    BEGIN, CellOrigin, CpuUsage, Cwd, Descriptor, Descriptors, EntryPoint, FORK, GO_ON,
+    OpenDescription, ProcessBirth, ProcessStart,
 };
-use wasibox_vfs::{Errno, Loc, Program};
+use wasibox_vfs::{Errno, Loc, ProgramMark};
 
 /// Most interpreters of a session.
 pub const MAX_CELLS: usize = 16;
@@ -65,7 +66,7 @@ pub const ANSWER_LEN: usize = 20;
 
 /// What a cell has answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct CellAnswer {
     /// 0 if it went well; as an exit status.
     pub status: u8,
     /// The last expression's value as text, at most [`MAX_VALUE`] bytes.
@@ -117,8 +118,8 @@ pub enum CellError {
 }
 
 /// An interpreter between two cells.
-pub struct Interpreter {
-    program: Program,
+pub struct ParkedInterpreter {
+    program: ProgramMark,
     left: Left,
     next_pid: u32,
     /// What its monotonic clock showed, and when.
@@ -126,13 +127,13 @@ pub struct Interpreter {
     since: Instant,
     is_forked: bool,
     /// What its memory began as.
-    template: Arc<Template>,
+    template: Arc<MemoryTemplate>,
     tracker: Tracker,
     /// The parts of each layer that was told; `None` if it was never asked.
     told: Option<Layers>,
 }
 
-impl Interpreter {
+impl ParkedInterpreter {
     /// See [`Sandbox::cell_changes`].
     fn take_changes(&mut self, whole: bool) -> (usize, Vec<u8>) {
         let ready = &self.left.ready;
@@ -148,14 +149,14 @@ impl Interpreter {
     }
 
     /// All but the memory.
-    fn rest(&mut self, sandbox: &Sandbox) -> Option<Rest> {
+    fn rest(&mut self, sandbox: &SessionSandbox) -> Option<ParkedProcess> {
         let (atom, _) = sandbox.programs.identity(self.program)?;
         let (_, _, size) = self.left.ready.place()?;
         let monotonic = self.monotonic();
         let left = &mut self.left;
-        Some(Rest {
+        Some(ParkedProcess {
             atom: atom.to_owned(),
-            is_prepared: left.ready.entry == Entry::Cell { is_prepared: true },
+            is_prepared: left.ready.entry == EntryPoint::Cell { is_prepared: true },
             size: size as u64,
             globals: left.ready.globals()?,
             files: park(&left.fds, sandbox.vfs()),
@@ -174,7 +175,7 @@ impl Interpreter {
     }
 }
 
-impl Sandbox {
+impl SessionSandbox {
     /// Runs a cell in the interpreter of that name: `spec` as of a command whose first argument is the program;
     /// other arguments are not looked at. If there is no interpreter of that name, one begins.
     ///
@@ -192,9 +193,9 @@ impl Sandbox {
                 why: "there are too many interpreters",
             });
         }
-        let mut going = CellGoing { code, name, taken, before: None };
+        let mut going = CellToRun { code, name, taken, before: None };
         let ran = self.go(spec, Some(&mut going));
-        let CellGoing { taken, before, .. } = going;
+        let CellToRun { taken, before, .. } = going;
         // What was not begun stays as it was.
         if let Some(untouched) = taken {
             lock(&self.cells).insert(name.into(), untouched);
@@ -203,7 +204,7 @@ impl Sandbox {
         let Some(left) = lock(&kernel.cells.left).take() else {
             return Ok(CellRun { run, value: None, json: None, is_gone: true });
         };
-        let Answer { value, json, .. } = left.answer.clone();
+        let CellAnswer { value, json, .. } = left.answer.clone();
         let (template, tracker, told) = match before {
             Some(kept) => kept,
             None => {
@@ -216,7 +217,7 @@ impl Sandbox {
                 (template, tracker_of(&left.ready), None)
             }
         };
-        let interpreter = Interpreter {
+        let interpreter = ParkedInterpreter {
             program,
             left,
             next_pid: kernel.next_pid(),
@@ -257,7 +258,7 @@ impl Sandbox {
         rest: &[u8],
         fork: bool,
     ) -> Result<(), CellError> {
-        let rest = Rest::decode(rest)?;
+        let rest = ParkedProcess::decode(rest)?;
         self.forget_cell(name);
         if lock(&self.cells).len() >= MAX_CELLS {
             return Err(CellError::TooMany);
@@ -265,7 +266,7 @@ impl Sandbox {
         let program = self.programs.number(&rest.atom).ok_or(CellError::OtherModule)?;
         let (_, digest) = self.programs.identity(program).ok_or(CellError::OtherModule)?;
         let loaded = self.programs.get(program).map_err(SandboxError::from)?;
-        let entry = Entry::Cell { is_prepared: rest.is_prepared };
+        let entry = EntryPoint::Cell { is_prepared: rest.is_prepared };
         let has = has_cells(&loaded.module) && (loaded.snapshot.is_some() || !rest.is_prepared);
         if !has || module_of(&digest, &loaded.memory_of(entry).digest) != *module {
             return Err(CellError::OtherModule);
@@ -295,14 +296,14 @@ impl Sandbox {
         let [user, system, cpu_ns] = rest.cpu;
         let left = Left {
             ready: Box::new(ready),
-            answer: Answer::default(),
+            answer: CellAnswer::default(),
             fds,
             handles: rest.handles,
             ignored: rest.ignored,
-            cpu: Cpu { user, system },
+            cpu: CpuUsage { user, system },
             cpu_ns,
         };
-        let interpreter = Interpreter {
+        let interpreter = ParkedInterpreter {
             program,
             left,
             next_pid: rest.next_pid,
@@ -329,24 +330,29 @@ impl Sandbox {
     }
 
     /// An instance for an interpreter that is to be restored. No code of the guest runs.
-    fn make(&self, program: Program, loaded: &Loaded, entry: Entry) -> Result<Ready, CellError> {
+    fn make(
+        &self,
+        program: ProgramMark,
+        loaded: &LoadedProgram,
+        entry: EntryPoint,
+    ) -> Result<ReadyInstance, CellError> {
         let kernel = Kernel::new(
             self.vfs().clone(),
             self.programs.clone(),
             self.policy().limits,
             self.budget.clone(),
-            Before::default(),
+            CellOrigin::default(),
             Arc::default(),
         );
         let none = || self.budget.reserve(0).ok_or(CellError::Memory);
         let memory = self.budget.reserve(loaded.needs(entry)).ok_or(CellError::Memory)?;
-        let start = Start { program, argv: Vec::new(), env: Vec::new() };
+        let start = ProcessStart { program, argv: Vec::new(), env: Vec::new() };
         let cwd = Cwd::new(Loc::Tree(wasibox_vfs::tree::ROOT), b"/".to_vec());
         let fds = Descriptors::new(0);
         let (args, held) = (none()?, none()?);
-        let birth = Birth { pid: 0, parent: 0, start, fds, cwd, ignored: 0, args, held };
+        let birth = ProcessBirth { pid: 0, parent: 0, start, fds, cwd, ignored: 0, args, held };
         let process = Arc::new(Process::new(kernel, birth));
-        let made = Ready::new(&process, program, entry, loaded, Some(memory));
+        let made = ReadyInstance::new(&process, program, entry, loaded, Some(memory));
         let mut ready = made.map_err(|_| CellError::Memory)?;
         ready.pause(&process);
         Ok(ready)
@@ -354,7 +360,7 @@ impl Sandbox {
 }
 
 /// Puts layers into a memory that is as it began. Gives the parts of each.
-fn lay(ready: &mut Ready, layers: &[impl AsRef<[u8]>]) -> Result<Layers, CellError> {
+fn lay(ready: &mut ReadyInstance, layers: &[impl AsRef<[u8]>]) -> Result<Layers, CellError> {
     let told = parked::numbers(layers).ok_or(CellError::Unreadable(Unreadable::Malformed))?;
     let mut all: Vec<u32> = told.iter().flatten().copied().collect();
     all.sort_unstable();
@@ -375,29 +381,29 @@ fn lay(ready: &mut Ready, layers: &[impl AsRef<[u8]>]) -> Result<Layers, CellErr
     Ok(told)
 }
 
-fn tracker_of(ready: &Ready) -> Tracker {
+fn tracker_of(ready: &ReadyInstance) -> Tracker {
     let (base, reserved, _) = ready.place().unwrap_or_default();
     Tracker::new(base, reserved)
 }
 
 /// A cell that is about to run.
-pub struct CellGoing<'a> {
+pub struct CellToRun<'a> {
     code: &'a [u8],
     name: &'a str,
     /// The interpreter, until it is begun.
-    taken: Option<Interpreter>,
+    taken: Option<ParkedInterpreter>,
     /// What is kept of it while it runs.
-    before: Option<(Arc<Template>, Tracker, Option<Layers>)>,
+    before: Option<(Arc<MemoryTemplate>, Tracker, Option<Layers>)>,
 }
 
-impl CellGoing<'_> {
+impl CellToRun<'_> {
     /// The arguments of its process.
     pub fn argv(&self, argv: &[Vec<u8>]) -> Vec<Vec<u8>> {
         argv.first().into_iter().cloned().chain([self.code.to_vec()]).collect()
     }
 
     /// Whether the program is the interpreter's.
-    pub fn check(&self, program: Program, loaded: &Loaded) -> Result<(), SandboxError> {
+    pub fn check(&self, program: ProgramMark, loaded: &LoadedProgram) -> Result<(), SandboxError> {
         let no = |why| Err(SandboxError::Cell { name: self.name.into(), why });
         if !has_cells(&loaded.module) || !loaded.template.plain {
             return no("the program runs no cells");
@@ -409,8 +415,8 @@ impl CellGoing<'_> {
     }
 
     /// What the run goes on from.
-    pub fn before(&self) -> Before {
-        let before = |t: &Interpreter| Before {
+    pub fn before(&self) -> CellOrigin {
+        let before = |t: &ParkedInterpreter| CellOrigin {
             monotonic: t.monotonic(),
             cpu: t.left.cpu,
             cpu_ns: t.left.cpu_ns,
@@ -428,7 +434,7 @@ impl CellGoing<'_> {
     pub fn descriptors(
         &mut self,
         limit: usize,
-        opens: [Arc<OpenFile>; 4],
+        opens: [Arc<OpenDescription>; 4],
     ) -> Result<Descriptors, Errno> {
         let mut fds = match &mut self.taken {
             Some(t) => std::mem::replace(&mut t.left.fds, Descriptors::new(0)),

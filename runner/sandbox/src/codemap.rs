@@ -19,19 +19,19 @@ use wasmer::Module;
 
 /// The code of each program of a session.
 pub struct CodeMap {
-    programs: Box<[Range]>,
+    programs: Box<[CodeRange]>,
     /// How many want it stopped.
     stops: AtomicUsize,
     page: usize,
 }
 
 /// Functions of a module: empty until it is loaded, then the same until its code is unmapped.
-struct Range {
+struct CodeRange {
     start: AtomicUsize,
     end: AtomicUsize,
 }
 
-impl Range {
+impl CodeRange {
     fn get(&self) -> (usize, usize) {
         let start = self.start.load(Ordering::Acquire);
         (start, self.end.load(Ordering::Relaxed))
@@ -41,7 +41,7 @@ impl Range {
 impl CodeMap {
     /// A map for so many programs, none of which is loaded yet.
     pub fn new(programs: usize) -> CodeMap {
-        let empty = || Range { start: AtomicUsize::new(usize::MAX), end: AtomicUsize::new(0) };
+        let empty = || CodeRange { start: AtomicUsize::new(usize::MAX), end: AtomicUsize::new(0) };
         CodeMap {
             programs: (0..programs).map(|_| empty()).collect(),
             stops: AtomicUsize::new(0),
@@ -117,7 +117,7 @@ impl CodeMap {
     }
 
     fn ranges(&self) -> impl Iterator<Item = (usize, usize)> {
-        let loaded = self.programs.iter().map(Range::get).filter(|(start, end)| start < end);
+        let loaded = self.programs.iter().map(CodeRange::get).filter(|(start, end)| start < end);
         loaded.map(|(start, end)| (start / self.page * self.page, end.next_multiple_of(self.page)))
     }
 

@@ -9,7 +9,7 @@
 //! Deliberately absent: a process of its own with limits by the system. The library's embedder
 //! has no program of ours to start; the worker of a session is one.
 
-use crate::template::{self, Split};
+use crate::template::{self, SplitModule};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use wasmer::sys::{NativeEngineExt, Target};
@@ -39,47 +39,51 @@ pub struct CannotCompile {
 }
 
 /// Separates a module from its data and compiles the rest, with an engine of its own ([`crate::engine::compiling`]).
-pub fn compile(name: &str, wasm: Vec<u8>) -> Result<Compiled, CannotCompile> {
+pub fn compile(name: &str, wasm: Vec<u8>) -> Result<CompiledModule, CannotCompile> {
     compile_for(crate::engine::baseline(), name, wasm)
 }
 
 /// Compiles as [`compile`] does, for such a CPU.
-pub fn compile_for(target: Target, name: &str, wasm: Vec<u8>) -> Result<Compiled, CannotCompile> {
+pub fn compile_for(
+    target: Target,
+    name: &str,
+    wasm: Vec<u8>,
+) -> Result<CompiledModule, CannotCompile> {
     let cannot = |why: String| CannotCompile { name: name.into(), why };
     check(&wasm).map_err(cannot)?;
-    let bounds = Bounds::of(wasm.len());
+    let bounds = CompileBounds::of(wasm.len());
     let split = template::split(wasm);
     let engine = crate::engine::compiling(target);
     let module = bounded(&engine, &split, bounds, resident).map_err(cannot)?;
     let code = module.serialize().map_err(|e| cannot(one_line(&e)))?.into();
-    Ok(Compiled { code, template: split.template })
+    Ok(CompiledModule { code, template: split.template })
 }
 
 /// A module's machine code and the memory it begins with, as they are kept.
-pub struct Compiled {
+pub struct CompiledModule {
     pub code: Vec<u8>,
     pub template: Vec<u8>,
 }
 
 /// What a compilation may take.
 #[derive(Clone, Copy)]
-struct Bounds {
+struct CompileBounds {
     time: Duration,
     memory: usize,
 }
 
-impl Bounds {
-    fn of(len: usize) -> Bounds {
+impl CompileBounds {
+    fn of(len: usize) -> CompileBounds {
         let time = TIME + TIME_PER_MB * len.div_ceil(1_000_000) as u32;
-        Bounds { time, memory: MEMORY + MEMORY_PER_BYTE * len }
+        CompileBounds { time, memory: MEMORY + MEMORY_PER_BYTE * len }
     }
 }
 
 /// `held` tells the bytes that this process holds.
 fn bounded(
     engine: &Engine,
-    split: &Split,
-    bounds: Bounds,
+    split: &SplitModule,
+    bounds: CompileBounds,
     held: impl Fn() -> usize + Send + Sync + 'static,
 ) -> Result<Module, String> {
     let end = Instant::now() + bounds.time;
@@ -188,7 +192,7 @@ mod tests {
             bounded(
                 &crate::engine::compiling(crate::engine::baseline()),
                 &split,
-                Bounds { time, memory },
+                CompileBounds { time, memory },
                 grows,
             )
             .map(|_| ())

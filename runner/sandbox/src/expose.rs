@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use wasibox_vfs::Errno;
-use wasibox_vfs::net::{Address, Family, Kind, Network, Receive, Socket};
+use wasibox_vfs::net::{
+    Family, LoopbackNetwork, ReceiveOptions, Socket, SocketAddress, SocketKind,
+};
 
 /// Somebody listens at the port.
 pub const ACCEPTED: u8 = 1;
@@ -28,31 +30,31 @@ const PART: usize = 64 << 10;
 
 /// The way into a session's loopback.
 #[derive(Clone, Debug)]
-pub struct Doors {
-    network: Network,
+pub struct LoopbackGate {
+    network: LoopbackNetwork,
     open: Arc<AtomicUsize>,
 }
 
 /// A connection's place among those at once.
 #[derive(Debug)]
-struct Place(Arc<AtomicUsize>);
+struct ConnectionPlace(Arc<AtomicUsize>);
 
-impl Drop for Place {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Doors {
+impl LoopbackGate {
     /// To that network.
-    pub fn new(network: &Network) -> Doors {
-        Doors { network: network.clone(), open: Arc::default() }
+    pub fn new(network: &LoopbackNetwork) -> LoopbackGate {
+        LoopbackGate { network: network.clone(), open: Arc::default() }
     }
 
     /// Connects `stream` to the port; does not wait.
     pub fn connect(&self, port: u16, mut stream: UnixStream) {
         let before = self.open.fetch_add(1, Ordering::Relaxed);
-        let place = Place(self.open.clone());
+        let place = ConnectionPlace(self.open.clone());
         if before >= MOST {
             // Whoever has gone already need not be told.
             let _ = stream.write_all(&[REFUSED]);
@@ -74,17 +76,17 @@ fn wait(socket: &Socket, write: bool, time: Duration) {
 }
 
 /// A connection to the port, of whatever kind of address it listens at.
-fn reach(network: &Network, port: u16) -> Result<Socket, Errno> {
+fn reach(network: &LoopbackNetwork, port: u16) -> Result<Socket, Errno> {
     let mut refused = Errno::CONNREFUSED;
     let both = [
         (Family::V4, SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port)),
         (Family::V6, SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port)),
     ];
     for (family, at) in both {
-        let socket = Socket::new(network, family, Kind::Stream)?;
+        let socket = Socket::new(network, family, SocketKind::Stream)?;
         let end = Instant::now() + PATIENCE;
         loop {
-            match socket.connect(Address::Ip(at), false) {
+            match socket.connect(SocketAddress::Ip(at), false) {
                 Ok(()) => return Ok(socket),
                 Err(Errno::AGAIN) if Instant::now() < end => wait(&socket, true, PATIENCE),
                 Err(e) => {
@@ -97,7 +99,7 @@ fn reach(network: &Network, port: u16) -> Result<Socket, Errno> {
     Err(refused)
 }
 
-fn serve(network: &Network, port: u16, mut stream: UnixStream, place: Place) {
+fn serve(network: &LoopbackNetwork, port: u16, mut stream: UnixStream, place: ConnectionPlace) {
     let socket = match reach(network, port) {
         Ok(socket) => Arc::new(socket),
         Err(_) => {
@@ -155,7 +157,7 @@ fn push(mut from: UnixStream, to: &Socket) {
 fn pull(mut to: UnixStream, from: &Socket) {
     let mut part = vec![0; PART];
     loop {
-        match from.receive(&mut part, Receive::default()) {
+        match from.receive(&mut part, ReceiveOptions::default()) {
             Ok(0) => {
                 let _ = to.shutdown(Shutdown::Write);
                 return;
@@ -180,13 +182,13 @@ mod tests {
     use super::*;
     use wasibox_vfs::Budget;
 
-    fn listener(network: &Network, family: Family, port: u16) -> Socket {
-        let s = Socket::new(network, family, Kind::Stream).unwrap();
+    fn listener(network: &LoopbackNetwork, family: Family, port: u16) -> Socket {
+        let s = Socket::new(network, family, SocketKind::Stream).unwrap();
         let ip = match family {
             Family::V6 => Ipv6Addr::LOCALHOST.into(),
             _ => Ipv4Addr::LOCALHOST.into(),
         };
-        s.bind(Address::Ip(SocketAddr::new(ip, port))).unwrap();
+        s.bind(SocketAddress::Ip(SocketAddr::new(ip, port))).unwrap();
         s.listen(1).unwrap();
         s
     }
@@ -202,8 +204,8 @@ mod tests {
 
     #[test]
     fn bytes_go_both_ways_and_so_do_ends() {
-        let network = Network::new(Budget::new(64 << 20));
-        let doors = Doors::new(&network);
+        let network = LoopbackNetwork::new(Budget::new(64 << 20));
+        let doors = LoopbackGate::new(&network);
         for family in [Family::V4, Family::V6] {
             let server = listener(&network, family, 80);
             let (mut mine, theirs) = UnixStream::pair().unwrap();
@@ -221,7 +223,7 @@ mod tests {
             let inner = accept(&server);
             let (mut got, mut part) = (Vec::new(), [0; 5000]);
             loop {
-                match inner.receive(&mut part, Receive::default()) {
+                match inner.receive(&mut part, ReceiveOptions::default()) {
                     Ok(0) => break,
                     Ok(n) => got.extend_from_slice(&part[..n]),
                     Err(_) => wait(&inner, false, LOOK),
@@ -239,9 +241,9 @@ mod tests {
 
     #[test]
     fn who_meets_nobody_is_told() {
-        let network = Network::new(Budget::new(64 << 20));
+        let network = LoopbackNetwork::new(Budget::new(64 << 20));
         let (mut mine, theirs) = UnixStream::pair().unwrap();
-        Doors::new(&network).connect(81, theirs);
+        LoopbackGate::new(&network).connect(81, theirs);
         let mut said = Vec::new();
         mine.read_to_end(&mut said).unwrap();
         assert_eq!(said, [REFUSED]);

@@ -7,7 +7,7 @@ use std::io;
 
 /// Which of the two processes returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum ForkSide {
     /// The one that asked; with the copy's number.
     Original(u32),
     Copy,
@@ -22,7 +22,7 @@ pub enum Side {
 /// # Errors
 /// If the process has more than one thread or it cannot be known (no `/proc`), or if the host's
 /// kernel makes no process.
-pub fn sibling() -> io::Result<Side> {
+pub fn sibling() -> io::Result<ForkSide> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("a process with threads cannot be copied"));
     }
@@ -41,8 +41,8 @@ pub fn sibling() -> io::Result<Side> {
         clone(flags as libc::c_ulong, id)
     };
     match made {
-        0 => Ok(Side::Copy),
-        1.. => Ok(Side::Original(made as u32)),
+        0 => Ok(ForkSide::Copy),
+        1.. => Ok(ForkSide::Original(made as u32)),
         _ => Err(io::Error::last_os_error()),
     }
 }

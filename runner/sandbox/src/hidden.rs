@@ -6,12 +6,12 @@ use wasibox_vfs::{BaseFile, BaseKind, Folder, FolderEntry};
 
 /// Names by directory, down to what is not there: a name with none below it.
 #[derive(Debug, Default)]
-pub struct Hidden(BTreeMap<Vec<u8>, Arc<Hidden>>);
+pub struct HiddenPaths(BTreeMap<Vec<u8>, Arc<HiddenPaths>>);
 
-impl Hidden {
+impl HiddenPaths {
     /// Those paths.
-    pub fn new(paths: &[String]) -> Arc<Hidden> {
-        let mut root = Hidden::default();
+    pub fn new(paths: &[String]) -> Arc<HiddenPaths> {
+        let mut root = HiddenPaths::default();
         for path in paths {
             let mut at = &mut root;
             for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -25,7 +25,7 @@ impl Hidden {
     }
 
     /// The file, without what is hidden in it; none if it is hidden itself.
-    pub fn of(self: &Arc<Hidden>, file: BaseFile) -> Option<BaseFile> {
+    pub fn of(self: &Arc<HiddenPaths>, file: BaseFile) -> Option<BaseFile> {
         let mut at = self.clone();
         for name in file.path.split(|b| *b == b'/').filter(|name| !name.is_empty()) {
             let Some(next) = at.0.get(name).cloned() else { return Some(file) };
@@ -37,10 +37,10 @@ impl Hidden {
         Some(BaseFile { kind: at.within(file.kind), ..file })
     }
 
-    fn within(self: Arc<Hidden>, kind: BaseKind) -> BaseKind {
+    fn within(self: Arc<HiddenPaths>, kind: BaseKind) -> BaseKind {
         match kind {
             BaseKind::Dir(whole) if !self.0.is_empty() => {
-                BaseKind::Dir(Arc::new(Without { whole, hidden: self }))
+                BaseKind::Dir(Arc::new(FilteredFolder { whole, hidden: self }))
             }
             kind => kind,
         }
@@ -48,12 +48,12 @@ impl Hidden {
 }
 
 /// A folder without some of its entries.
-struct Without {
+struct FilteredFolder {
     whole: Arc<dyn Folder>,
-    hidden: Arc<Hidden>,
+    hidden: Arc<HiddenPaths>,
 }
 
-impl Folder for Without {
+impl Folder for FilteredFolder {
     fn list(&self) -> Result<Vec<FolderEntry>, String> {
         let seen = |e: FolderEntry| match self.hidden.0.get(&e.name) {
             None => Some(e),
@@ -103,7 +103,7 @@ mod tests {
             time: 0,
             kind: BaseKind::Dir(Arc::new(Same)),
         };
-        let hidden = Hidden::new(&["/a/b".into(), "/b/a/a".into(), "/none/x".into()]);
+        let hidden = HiddenPaths::new(&["/a/b".into(), "/b/a/a".into(), "/none/x".into()]);
         let root = hidden.of(file("/")).unwrap().kind;
         assert_eq!(names(&root, &[]), ["a", "b"]);
         assert_eq!(names(&root, &["a"]), ["a"]);

@@ -33,10 +33,10 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
-use wasibox_kernel::Watch as _;
+use wasibox_kernel::HostWatch as _;
 
 /// What handlers need to know of a process.
-pub struct Watch {
+pub struct ProcessWatch {
     /// The signal that ends it; 0 for none.
     fatal: AtomicU8,
     /// How often it was told to end since.
@@ -59,16 +59,16 @@ thread_local! {
     static THROWN_HERE: AtomicU64 = const { AtomicU64::new(0) };
 }
 
-impl Watch {
+impl ProcessWatch {
     /// Whether the memory limit ended it.
     pub fn is_short(&self) -> bool {
         self.short.load(Ordering::Relaxed)
     }
 }
 
-impl wasibox_kernel::Watch for Watch {
-    fn new(_: u32) -> Watch {
-        Watch {
+impl wasibox_kernel::HostWatch for ProcessWatch {
+    fn new(_: u32) -> ProcessWatch {
+        ProcessWatch {
             fatal: AtomicU8::new(0),
             told: AtomicU32::new(0),
             threads: Mutex::default(),
@@ -110,20 +110,20 @@ impl wasibox_kernel::Watch for Watch {
 
 /// Says that the calling thread runs `process` from now on, until the value is dropped. What its
 /// program throws is charged with `each` bytes per exception.
-pub fn watch(process: &std::sync::Arc<Process>, each: u64) -> Watched<'_> {
+pub fn watch(process: &std::sync::Arc<Process>, each: u64) -> InterruptGuard<'_> {
     process.watch.each.store(each, Ordering::Relaxed);
     // JUSTIFICATION and SAFETY: the call has no preconditions.
     let me = unsafe { libc::pthread_self() };
     lock(&process.watch.threads).push(me);
     let outer = HERE.with(|h| h.swap(std::sync::Arc::as_ptr(process).cast_mut(), Ordering::SeqCst));
     debug_assert!(outer.is_null());
-    Watched(process)
+    InterruptGuard(process)
 }
 
 /// While it lives, its process may be interrupted on this thread.
-pub struct Watched<'a>(&'a Process);
+pub struct InterruptGuard<'a>(&'a Process);
 
-impl Drop for Watched<'_> {
+impl Drop for InterruptGuard<'_> {
     fn drop(&mut self) {
         HERE.with(|h| h.store(null_mut(), Ordering::SeqCst));
         // JUSTIFICATION and SAFETY: the call has no preconditions.
@@ -142,7 +142,7 @@ fn code(process: &Process) -> &CodeMap {
 fn here<'a>() -> Option<&'a Process> {
     let p = HERE.with(|h| h.load(Ordering::SeqCst));
     // JUSTIFICATION: a handler has no other way to the process than a pointer.
-    // SAFETY: the pointer is set while `Watched` borrows the process, on this thread, and the
+    // SAFETY: the pointer is set while `InterruptGuard` borrows the process, on this thread, and the
     // reference is used on this thread within that time only: by a handler that interrupts it.
     unsafe { p.as_ref() }
 }
@@ -304,8 +304,8 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
             }
         } else if let Some(fault) = stack::fault(address, &process.kernel.budget) {
             match fault {
-                stack::Fault::Opened => return,
-                stack::Fault::Refused => {
+                stack::StackFault::Opened => return,
+                stack::StackFault::Refused => {
                     out_of_memory(process);
                     if !code.has(pc) {
                         // Not here: it ends when it is back in its own code.
@@ -314,14 +314,14 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
                         return;
                     }
                 }
-                stack::Fault::Reserve if !code.has(pc) => {
+                stack::StackFault::Reserve if !code.has(pc) => {
                     // A function of the engine needs it. The guest has gone too deep all the same.
                     process.watch.set_fatal(signal::SEGV);
                     stack::open_all();
                     stop_until_end(process);
                     return;
                 }
-                stack::Fault::Reserve => {}
+                stack::StackFault::Reserve => {}
             }
         }
     }

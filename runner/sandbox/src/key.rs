@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// A key for message authentication (BLAKE3's keyed mode).
-pub struct Key([u8; LEN]);
+pub struct ArtifactKey([u8; LEN]);
 
 const LEN: usize = 32;
 const NAME: &str = "key";
@@ -37,13 +37,17 @@ pub fn default_dir() -> Option<PathBuf> {
     Some(state?.join("wasibox"))
 }
 
-impl Key {
+impl ArtifactKey {
     /// The key of `place`, or of `cache` if that cannot be; made if there is none. `tell` hears if
     /// one is made in the cache.
-    pub fn load(place: Option<&Path>, cache: &Path, tell: &dyn Fn(&str)) -> Result<Key, String> {
+    pub fn load(
+        place: Option<&Path>,
+        cache: &Path,
+        tell: &dyn Fn(&str),
+    ) -> Result<ArtifactKey, String> {
         let found = match place {
             Some(dir) => trusted::private_dir(dir)
-                .and_then(|()| Key::of(dir).map_err(|e| e.to_string()))
+                .and_then(|()| ArtifactKey::of(dir).map_err(|e| e.to_string()))
                 .map_err(|why| format!("{}: {why}", dir.display())),
             None => Err("no home directory is known".into()),
         };
@@ -51,7 +55,7 @@ impl Key {
             Ok((key, _)) => return Ok(key),
             Err(why) => why,
         };
-        let (key, is_new) = Key::of(cache).map_err(|e| e.to_string())?;
+        let (key, is_new) = ArtifactKey::of(cache).map_err(|e| e.to_string())?;
         if is_new {
             tell(&format!("the key of compiled code lies beside it in {}: {why}", cache.display()));
         }
@@ -59,10 +63,10 @@ impl Key {
     }
 
     /// The key in a private directory, and whether it was made just now.
-    fn of(dir: &Path) -> io::Result<(Key, bool)> {
+    fn of(dir: &Path) -> io::Result<(ArtifactKey, bool)> {
         let path = dir.join(NAME);
         let mut fresh = true;
-        match Key::read(&path) {
+        match ArtifactKey::read(&path) {
             Ok(key) => return Ok((key, false)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             // Cut short or once readable by others: no key any more.
@@ -71,14 +75,16 @@ impl Key {
         let mut bytes = [0; LEN];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         match trusted::put(&path, &bytes, fresh) {
-            Ok(_) => Ok((Key(bytes), true)),
+            Ok(_) => Ok((ArtifactKey(bytes), true)),
             // Another process was faster.
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok((Key::read(&path)?, false)),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                Ok((ArtifactKey::read(&path)?, false))
+            }
             Err(e) => Err(e),
         }
     }
 
-    fn read(path: &Path) -> io::Result<Key> {
+    fn read(path: &Path) -> io::Result<ArtifactKey> {
         let mut file = trusted::open(path)?;
         let m = file.metadata()?;
         if m.mode() & 0o077 != 0 || m.len() != LEN as u64 {
@@ -86,7 +92,7 @@ impl Key {
         }
         let mut bytes = [0; LEN];
         file.read_exact(&mut bytes)?;
-        Ok(Key(bytes))
+        Ok(ArtifactKey(bytes))
     }
 
     /// The code that authenticates `text` as said about `what`. Two are to be compared as
@@ -111,7 +117,7 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let (state, cache) = (tmp.path().join("state"), tmp.path().join("cache"));
         std::fs::create_dir(&cache).unwrap();
-        let load = || Key::load(Some(&state), &cache, &|t| panic!("{t}")).unwrap().0;
+        let load = || ArtifactKey::load(Some(&state), &cache, &|t| panic!("{t}")).unwrap().0;
         let first = load();
         assert_eq!(first, load());
         let file = state.join(NAME);
@@ -134,18 +140,18 @@ mod tests {
         std::fs::create_dir(&cache).unwrap();
         let said = RefCell::new(Vec::new());
         let tell = |t: &str| said.borrow_mut().push(t.to_owned());
-        let a = Key::load(None, &cache, &tell).unwrap().0;
+        let a = ArtifactKey::load(None, &cache, &tell).unwrap().0;
         // A file where the folder should be.
         std::fs::write(tmp.path().join("state"), "").unwrap();
-        let b = Key::load(Some(&tmp.path().join("state")), &cache, &tell).unwrap().0;
+        let b = ArtifactKey::load(Some(&tmp.path().join("state")), &cache, &tell).unwrap().0;
         assert_eq!((a, said.borrow().len()), (b, 1));
     }
 
     #[test]
     fn what_is_said_about_one_thing_is_not_said_about_another() {
-        let key = Key([7; LEN]);
+        let key = ArtifactKey([7; LEN]);
         assert_ne!(key.sign("a", "bc"), key.sign("ab", "c"));
-        assert_ne!(key.sign("a", "b"), Key([8; LEN]).sign("a", "b"));
+        assert_ne!(key.sign("a", "b"), ArtifactKey([8; LEN]).sign("a", "b"));
         assert_eq!(key.sign("a", "b"), key.sign("a", "b"));
     }
 }

@@ -74,14 +74,18 @@ pub mod track;
 mod trusted;
 pub mod watchdog;
 
-pub use cell::{Answer, CellChange, CellError, CellRun, MAX_CELLS};
+pub use cell::{CellAnswer, CellChange, CellError, CellRun, MAX_CELLS};
 pub use host_tools::HostToolPolicy;
-pub use outcome::{LimitHit, RunResult, Status};
+pub use outcome::{LimitHit, ProcessStatus, RunResult};
 pub use policy::{Limits, NetworkPolicy, Policy, Workspace, WorkspaceKind};
 pub use programs::{ProgramError, compile_all, compile_program};
-pub use sandbox::{Interrupt, Prepared, RunSpec, Sandbox, SandboxError, image_files, protected};
+pub use sandbox::{
+    PreparedImage, RunSpec, SandboxError, SandboxInterrupt, SessionSandbox, image_files, protected,
+};
 pub use wasibox_kernel::value;
-pub use wasibox_vfs::{Change, ChangeKind, Changes, DiskLimits, MountError, MountSpec, Stream};
+pub use wasibox_vfs::{
+    ChangeKind, DiskLimits, MountError, MountSpec, StdStream, TreeChange, TreeChanges,
+};
 
 use std::sync::{Mutex, MutexGuard};
 

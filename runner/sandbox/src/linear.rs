@@ -1,7 +1,7 @@
 //! A linear memory over an address range of its own.
 //!
 //! The whole range that compiled code can address (4 GiB and the guard behind) is reserved
-//! without access; what the guest has is opened to it. The program's [`Template`] lies
+//! without access; what the guest has is opened to it. The program's [`MemoryTemplate`] lies
 //! in it as a private mapping of its file: a page is copied when it is first written to.
 //!
 //! The engine's own memories ask for huge pages everywhere and copy all data at each start;
@@ -13,7 +13,7 @@
 //! - [`Linear::renew`] leaves nothing of what the guest wrote: private pages are dropped by the
 //!   host's kernel, so that the next touch finds the template or zeros.
 
-use crate::template::Template;
+use crate::template::MemoryTemplate;
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
 use std::ffi::c_void;
 use std::io;
@@ -26,7 +26,7 @@ const HUGE_FROM: usize = 32 << 20;
 
 /// The address range.
 #[derive(Debug)]
-pub struct Linear {
+pub struct AddressRange {
     base: NonNull<u8>,
     reserved: usize,
     /// Accessible bytes.
@@ -34,22 +34,22 @@ pub struct Linear {
     /// Accessible bytes at the start.
     initial: usize,
     huge: bool,
-    template: Option<Arc<Template>>,
+    template: Option<Arc<MemoryTemplate>>,
 }
 
 // JUSTIFICATION: the range is plain memory behind a pointer.
 // SAFETY: it is owned by this value alone; every change goes through `&mut self`.
-unsafe impl Send for Linear {}
+unsafe impl Send for AddressRange {}
 // SAFETY: as above; `&self` gives addresses and sizes only.
-unsafe impl Sync for Linear {}
+unsafe impl Sync for AddressRange {}
 
-impl Linear {
+impl AddressRange {
     /// Reserves `reserved` bytes, of which `initial` are accessible and begin as `template` says.
     pub fn new(
         reserved: usize,
         initial: usize,
-        template: Option<Arc<Template>>,
-    ) -> io::Result<Linear> {
+        template: Option<Arc<MemoryTemplate>>,
+    ) -> io::Result<AddressRange> {
         let template = template.filter(|t| t.len > 0);
         let fits = template.as_ref().is_none_or(|t| t.start + t.len <= initial);
         if initial > reserved || !fits {
@@ -67,7 +67,7 @@ impl Linear {
         };
         let base = NonNull::new(at.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         // From here on dropping it unmaps.
-        let mut linear = Linear { base, reserved, size: 0, initial, huge: false, template };
+        let mut linear = AddressRange { base, reserved, size: 0, initial, huge: false, template };
         linear.open_to(initial)?;
         linear.map_template()?;
         Ok(linear)
@@ -159,7 +159,7 @@ impl Linear {
     }
 }
 
-impl Drop for Linear {
+impl Drop for AddressRange {
     fn drop(&mut self) {
         // SAFETY: the range is ours, and nothing refers to it after its owner's end.
         let _ = unsafe { mm::munmap(self.base.as_ptr().cast(), self.reserved) };
@@ -169,7 +169,7 @@ impl Drop for Linear {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::{ALIGN, Template, split};
+    use crate::template::{ALIGN, MemoryTemplate, split};
 
     /// A module with a memory of two pages and `text` at 70,000.
     fn module(text: &[u8]) -> Vec<u8> {
@@ -181,13 +181,13 @@ mod tests {
         wasm
     }
 
-    fn bytes(l: &Linear, at: usize, n: usize) -> Vec<u8> {
+    fn bytes(l: &AddressRange, at: usize, n: usize) -> Vec<u8> {
         assert!(at + n <= l.size());
         // SAFETY: within the accessible part, and nobody writes meanwhile.
         unsafe { std::slice::from_raw_parts(l.base().as_ptr().add(at), n).to_vec() }
     }
 
-    fn write(l: &mut Linear, at: usize, with: &[u8]) {
+    fn write(l: &mut AddressRange, at: usize, with: &[u8]) {
         assert!(at + with.len() <= l.size());
         // SAFETY: within the accessible part of a memory that is ours alone.
         unsafe { std::slice::from_raw_parts_mut(l.base().as_ptr().add(at), with.len()) }
@@ -198,10 +198,10 @@ mod tests {
     fn begins_as_the_template_and_renews() {
         let parts = split(module(b"constants"));
         assert_eq!(parts.wasm.len(), 8 + 5 + 2 + 6);
-        let template = Arc::new(Template::in_memory(&parts.template).unwrap());
+        let template = Arc::new(MemoryTemplate::in_memory(&parts.template).unwrap());
         assert_eq!((template.start, template.len), (ALIGN, ALIGN));
-        let mut a = Linear::new(8 * ALIGN, 2 * ALIGN, Some(template.clone())).unwrap();
-        let mut b = Linear::new(8 * ALIGN, 2 * ALIGN, Some(template)).unwrap();
+        let mut a = AddressRange::new(8 * ALIGN, 2 * ALIGN, Some(template.clone())).unwrap();
+        let mut b = AddressRange::new(8 * ALIGN, 2 * ALIGN, Some(template)).unwrap();
         assert_eq!(bytes(&a, 70_000, 9), b"constants");
         a.open_to(4 * ALIGN).unwrap();
         for at in [0, 70_000, 131_000, 200_000] {
@@ -224,10 +224,10 @@ mod tests {
     #[test]
     fn refuses_what_does_not_fit() {
         let parts = split(module(b"x"));
-        let template = Arc::new(Template::in_memory(&parts.template).unwrap());
-        assert!(Linear::new(8 * ALIGN, ALIGN, Some(template)).is_err());
-        assert!(Linear::new(ALIGN, 2 * ALIGN, None).is_err());
-        let mut l = Linear::new(2 * ALIGN, 0, None).unwrap();
+        let template = Arc::new(MemoryTemplate::in_memory(&parts.template).unwrap());
+        assert!(AddressRange::new(8 * ALIGN, ALIGN, Some(template)).is_err());
+        assert!(AddressRange::new(ALIGN, 2 * ALIGN, None).is_err());
+        let mut l = AddressRange::new(2 * ALIGN, 0, None).unwrap();
         assert!(l.open_to(3 * ALIGN).is_err());
         assert_eq!(l.size(), 0);
     }

@@ -1,34 +1,34 @@
 //! A program that can be run: machine code, and the memory that it begins with.
 
-use crate::template::Template;
+use crate::template::MemoryTemplate;
 use crate::{memory, stack};
 use std::sync::Arc;
-use wasibox_kernel::Entry;
+use wasibox_kernel::EntryPoint;
 use wasmer::Module;
 
 /// A program's machine code, and its memory before it begins.
 #[derive(Clone)]
-pub struct Loaded {
+pub struct LoadedProgram {
     pub module: Module,
-    pub template: Arc<Template>,
+    pub template: Arc<MemoryTemplate>,
     /// Its memory after it was prepared, see [`crate::snapshot`].
-    pub snapshot: Option<Arc<Template>>,
+    pub snapshot: Option<Arc<MemoryTemplate>>,
 }
 
 /// What the engine keeps of an exception besides its values: 24 bytes, in a list that doubles.
 const RECORD: u64 = 48;
 
-impl Loaded {
+impl LoadedProgram {
     /// What the memory of a process holds that begins there.
-    pub fn memory_of(&self, entry: Entry) -> &Arc<Template> {
+    pub fn memory_of(&self, entry: EntryPoint) -> &Arc<MemoryTemplate> {
         match (entry, &self.snapshot) {
-            (Entry::Resume | Entry::Cell { is_prepared: true }, Some(s)) => s,
+            (EntryPoint::Resume | EntryPoint::Cell { is_prepared: true }, Some(s)) => s,
             _ => &self.template,
         }
     }
 
     /// Bytes that such a process has from the beginning.
-    pub fn needs(&self, entry: Entry) -> u64 {
+    pub fn needs(&self, entry: EntryPoint) -> u64 {
         let info = self.module.info();
         let memory: usize = info.memories.values().map(|m| m.minimum.bytes().0).sum();
         memory.max(self.memory_of(entry).size) as u64 + self.besides_memory()

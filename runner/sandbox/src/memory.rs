@@ -4,8 +4,8 @@
 //! creation and growth are charged before they happen, and dropping or renewing refunds. An engine serves many
 //! sessions, so whoever makes an instance says on its thread whose it is.
 
-use crate::linear::Linear;
-use crate::template::Template;
+use crate::linear::AddressRange;
+use crate::template::MemoryTemplate;
 use std::cell::{RefCell, UnsafeCell};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
@@ -19,54 +19,54 @@ use wasmer::{MemoryType, Pages, TableType};
 
 /// What the next memory that is made on this thread uses, and where it is left.
 #[derive(Default)]
-struct Here {
+struct NextMemory {
     budget: Option<Arc<Budget>>,
     prepaid: Option<Reservation>,
-    template: Option<Arc<Template>>,
-    made: Option<Renewable>,
+    template: Option<Arc<MemoryTemplate>>,
+    made: Option<RenewableMemory>,
     /// The next memory is this one.
-    shared: Option<Renewable>,
+    shared: Option<RenewableMemory>,
 }
 
 thread_local! {
-    static HERE: RefCell<Here> = RefCell::default();
+    static HERE: RefCell<NextMemory> = RefCell::default();
 }
 
 /// While it lives, memories made on this thread use the reserved bytes and the template.
-pub struct Put(());
+pub struct NextMemoryGuard(());
 
 /// Charges memories that are made on this thread to a budget, those bytes first, and lets them begin as this
 /// template.
 pub fn put_here(
     budget: &Arc<Budget>,
     prepaid: Option<Reservation>,
-    template: Arc<Template>,
-) -> Put {
+    template: Arc<MemoryTemplate>,
+) -> NextMemoryGuard {
     let budget = Some(budget.clone());
-    HERE.set(Here { budget, prepaid, template: Some(template), ..Here::default() });
-    Put(())
+    HERE.set(NextMemory { budget, prepaid, template: Some(template), ..NextMemory::default() });
+    NextMemoryGuard(())
 }
 
 /// Lets the next instance that is made on this thread have a memory that is there already: it is one more
 /// thread of the process that has it.
-pub fn share_here(memory: &Renewable) -> Put {
-    HERE.set(Here { shared: Some(memory.share()), ..Here::default() });
-    Put(())
+pub fn share_here(memory: &RenewableMemory) -> NextMemoryGuard {
+    HERE.set(NextMemory { shared: Some(memory.share()), ..NextMemory::default() });
+    NextMemoryGuard(())
 }
 
-impl Put {
+impl NextMemoryGuard {
     /// What is left of the reserved bytes.
     pub fn left(&self) -> Option<Reservation> {
         HERE.with_borrow_mut(|h| h.prepaid.take())
     }
 
     /// The memory that was made meanwhile.
-    pub fn made(&self) -> Option<Renewable> {
+    pub fn made(&self) -> Option<RenewableMemory> {
         HERE.with_borrow_mut(|h| h.made.take())
     }
 }
 
-impl Drop for Put {
+impl Drop for NextMemoryGuard {
     fn drop(&mut self) {
         drop(HERE.take());
     }
@@ -99,9 +99,9 @@ impl BudgetTunables {
         style: &MemoryStyle,
         at: Option<NonNull<VMMemoryDefinition>>,
     ) -> Result<VMMemory, MemoryError> {
-        if let Some(Renewable(shared)) = HERE.with_borrow_mut(|h| h.shared.take()) {
+        if let Some(RenewableMemory(shared)) = HERE.with_borrow_mut(|h| h.shared.take()) {
             let memory: Box<dyn LinearMemory + Send + Sync> =
-                Box::new(Budgeted::new(shared, ty, style, at));
+                Box::new(BudgetedMemory::new(shared, ty, style, at));
             return Ok(memory.into());
         }
         let template = HERE.with_borrow_mut(|h| h.template.take());
@@ -114,13 +114,13 @@ impl BudgetTunables {
             .ok_or_else(|| MemoryError::Generic("the memory limit is reached".into()))?;
         let guard = style.offset_guard_size() as usize;
         let reserved = MemoryStyle::static_bound().bytes().0 + guard;
-        let linear = Linear::new(reserved, bytes, template)
+        let linear = AddressRange::new(reserved, bytes, template)
             .map_err(|e| MemoryError::Region(e.to_string()))?;
-        let shared = Shared { linear, held, definitions: Vec::with_capacity(1), next: 0 };
+        let shared = MemoryInner { linear, held, definitions: Vec::with_capacity(1), next: 0 };
         let shared = Arc::new(Mutex::new(shared));
-        HERE.with_borrow_mut(|h| h.made = Some(Renewable(shared.clone())));
+        HERE.with_borrow_mut(|h| h.made = Some(RenewableMemory(shared.clone())));
         let memory: Box<dyn LinearMemory + Send + Sync> =
-            Box::new(Budgeted::new(shared, ty, style, at));
+            Box::new(BudgetedMemory::new(shared, ty, style, at));
         Ok(memory.into())
     }
 }
@@ -143,7 +143,7 @@ impl Tunables for BudgetTunables {
     }
 
     // JUSTIFICATION: the trait's method is unsafe; it cannot be implemented otherwise.
-    // SAFETY: the caller promises a valid definition location, see `Definition`.
+    // SAFETY: the caller promises a valid definition location, see `MemoryDefinition`.
     unsafe fn create_vm_memory(
         &self,
         ty: &MemoryType,
@@ -192,36 +192,36 @@ pub fn table_bytes(ty: &TableType) -> u64 {
 
 /// Where compiled code finds a memory's address and size.
 #[derive(Debug)]
-enum Definition {
+enum MemoryDefinition {
     /// In the instance that the memory belongs to.
     Instance(NonNull<VMMemoryDefinition>),
     Own(Box<UnsafeCell<VMMemoryDefinition>>),
 }
 
 // JUSTIFICATION: the definition is reached by address only, as the engine wants it.
-// SAFETY: it is written under the mutex of `Shared` while no code of the instance runs: in a host
+// SAFETY: it is written under the mutex of `MemoryInner` while no code of the instance runs: in a host
 // call of the one thread of its process that runs guest code (`grow`), or between two processes (`renew`).
-unsafe impl Send for Definition {}
+unsafe impl Send for MemoryDefinition {}
 
-impl Definition {
-    fn new(at: Option<NonNull<VMMemoryDefinition>>) -> Definition {
+impl MemoryDefinition {
+    fn new(at: Option<NonNull<VMMemoryDefinition>>) -> MemoryDefinition {
         match at {
-            Some(at) => Definition::Instance(at),
+            Some(at) => MemoryDefinition::Instance(at),
             None => {
                 let none = VMMemoryDefinition { base: std::ptr::null_mut(), current_length: 0 };
-                Definition::Own(Box::new(UnsafeCell::new(none)))
+                MemoryDefinition::Own(Box::new(UnsafeCell::new(none)))
             }
         }
     }
 
     fn pointer(&self) -> Option<NonNull<VMMemoryDefinition>> {
         match self {
-            Definition::Instance(at) => Some(*at),
-            Definition::Own(own) => NonNull::new(own.get()),
+            MemoryDefinition::Instance(at) => Some(*at),
+            MemoryDefinition::Own(own) => NonNull::new(own.get()),
         }
     }
 
-    fn put(&self, linear: &Linear) {
+    fn put(&self, linear: &AddressRange) {
         let Some(at) = self.pointer() else { return };
         let now =
             VMMemoryDefinition { base: linear.base().as_ptr(), current_length: linear.size() };
@@ -233,16 +233,16 @@ impl Definition {
 }
 
 #[derive(Debug)]
-struct Shared {
-    linear: Linear,
+struct MemoryInner {
+    linear: AddressRange,
     held: Reservation,
     /// One for each instance that has the memory: the threads of its process.
-    definitions: Vec<(u64, Definition)>,
+    definitions: Vec<(u64, MemoryDefinition)>,
     /// The number that the next of them gets.
     next: u64,
 }
 
-impl Shared {
+impl MemoryInner {
     /// Tells all instances where the memory lies and how large it is.
     fn tell(&self) {
         self.definitions.iter().for_each(|(_, d)| d.put(&self.linear));
@@ -251,9 +251,9 @@ impl Shared {
 
 /// A memory that can begin again for another process.
 #[derive(Debug)]
-pub struct Renewable(Arc<Mutex<Shared>>);
+pub struct RenewableMemory(Arc<Mutex<MemoryInner>>);
 
-impl Renewable {
+impl RenewableMemory {
     /// Puts the memory back to its beginning and gives its bytes back.
     ///
     /// # Safety
@@ -281,8 +281,8 @@ impl Renewable {
     }
 
     /// The same memory once more.
-    pub fn share(&self) -> Renewable {
-        Renewable(self.0.clone())
+    pub fn share(&self) -> RenewableMemory {
+        RenewableMemory(self.0.clone())
     }
 
     /// Where it lies: its address, and how many bytes are reserved there.
@@ -299,35 +299,35 @@ impl Renewable {
 
 /// A memory as the engine sees it.
 #[derive(Debug)]
-struct Budgeted {
-    shared: Arc<Mutex<Shared>>,
+struct BudgetedMemory {
+    shared: Arc<Mutex<MemoryInner>>,
     /// Which definition is its own.
     number: u64,
     ty: MemoryType,
     style: MemoryStyle,
 }
 
-impl Budgeted {
+impl BudgetedMemory {
     fn new(
-        shared: Arc<Mutex<Shared>>,
+        shared: Arc<Mutex<MemoryInner>>,
         ty: &MemoryType,
         style: &MemoryStyle,
         at: Option<NonNull<VMMemoryDefinition>>,
-    ) -> Budgeted {
+    ) -> BudgetedMemory {
         let number = {
             let mut s = crate::lock(&shared);
             let number = s.next;
             s.next += 1;
-            let definition = Definition::new(at);
+            let definition = MemoryDefinition::new(at);
             definition.put(&s.linear);
             s.definitions.push((number, definition));
             number
         };
-        Budgeted { shared, number, ty: *ty, style: *style }
+        BudgetedMemory { shared, number, ty: *ty, style: *style }
     }
 }
 
-impl LinearMemory for Budgeted {
+impl LinearMemory for BudgetedMemory {
     fn ty(&self) -> MemoryType {
         MemoryType { minimum: self.size(), ..self.ty }
     }
@@ -343,7 +343,7 @@ impl LinearMemory for Budgeted {
 
     fn grow(&mut self, delta: Pages) -> Result<Pages, MemoryError> {
         let mut s = crate::lock(&self.shared);
-        let Shared { linear, held, .. } = &mut *s;
+        let MemoryInner { linear, held, .. } = &mut *s;
         let before = Pages((linear.size() / wasmer::WASM_PAGE_SIZE) as u32);
         let refused = MemoryError::CouldNotGrow { current: before, attempted_delta: delta };
         let most = self.ty.maximum.unwrap_or(Pages::max_value()).min(Pages::max_value());
@@ -377,7 +377,7 @@ impl LinearMemory for Budgeted {
     }
 }
 
-impl Drop for Budgeted {
+impl Drop for BudgetedMemory {
     fn drop(&mut self) {
         crate::lock(&self.shared).definitions.retain(|(n, _)| *n != self.number);
     }

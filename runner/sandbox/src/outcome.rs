@@ -1,13 +1,13 @@
 //! What became of a run.
 
 use std::time::Duration;
-pub use wasibox_kernel::{LimitHit, Status};
+pub use wasibox_kernel::{LimitHit, ProcessStatus};
 
 /// What became of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunResult {
     /// How the first process ended.
-    pub status: Status,
+    pub status: ProcessStatus,
     /// The first limit that ended the run, else the first that was hit at all.
     pub limit: Option<LimitHit>,
     /// Whether the run was ended from outside ([`crate::Interrupt`]).

@@ -1,18 +1,18 @@
 //! The image's programs: loaded when first run.
 
 use crate::Limits;
-use crate::artifact::{self, ArtifactError, Store};
+use crate::artifact::{self, ArtifactError, ArtifactStore};
 use crate::codemap::CodeMap;
 use crate::compile::CannotCompile;
-use crate::host::Idle;
-use crate::loaded::Loaded;
+use crate::host::IdleThreads;
+use crate::loaded::LoadedProgram;
 use crate::snapshot;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use wasibox_image::{Image, ImageError};
-use wasibox_kernel::{Entry, SNAPSHOT_SHARE};
-use wasibox_vfs::{BaseFile, Program, Protected};
+use wasibox_kernel::{EntryPoint, SNAPSHOT_SHARE};
+use wasibox_vfs::{BaseFile, ProgramMark, ProtectedPaths};
 use wasmer::{Engine, Module};
 
 /// Why a program cannot be run.
@@ -25,12 +25,12 @@ pub enum ProgramError {
 }
 
 /// The export that is called where a process begins.
-pub fn function_of(entry: Entry) -> &'static str {
+pub fn function_of(entry: EntryPoint) -> &'static str {
     match entry {
-        Entry::Start => "_start",
-        Entry::Resume => snapshot::RESUME,
-        Entry::Prepare => snapshot::PREPARE,
-        Entry::Cell { .. } => snapshot::CELL,
+        EntryPoint::Start => "_start",
+        EntryPoint::Resume => snapshot::RESUME,
+        EntryPoint::Prepare => snapshot::PREPARE,
+        EntryPoint::Cell { .. } => snapshot::CELL,
     }
 }
 
@@ -44,14 +44,14 @@ static MAPPING: Mutex<()> = Mutex::new(());
 
 /// An engine and its modules. Whoever uses them keeps this, too, and lets go of it last, so that
 /// the code is unmapped here.
-pub struct Code {
+pub struct CodeHolder {
     engine: Option<Engine>,
     modules: Mutex<Vec<Module>>,
     /// Where the machine code lies.
     pub map: CodeMap,
 }
 
-impl Drop for Code {
+impl Drop for CodeHolder {
     fn drop(&mut self) {
         let _held = crate::lock(&MAPPING);
         self.map.clear();
@@ -61,43 +61,43 @@ impl Drop for Code {
 }
 
 /// The machine code of an image's programs, for any number of sessions.
-pub struct Library {
+pub struct ProgramLibrary {
     image: Arc<Image>,
     engine: Engine,
     names: Vec<String>,
-    loaded: Vec<Mutex<Slot>>,
+    loaded: Vec<Mutex<ProgramSlot>>,
     artifacts: Option<PathBuf>,
     progress: Progress,
     /// No snapshots are made here, and whether one was missing.
     waits: AtomicBool,
     lacks: AtomicBool,
     /// The last field, since fields are dropped in order.
-    code: Arc<Code>,
+    code: Arc<CodeHolder>,
 }
 
 /// What is known of a program.
 #[derive(Default)]
-struct Slot {
+struct ProgramSlot {
     /// With its snapshot, if there is one.
-    loaded: Option<Loaded>,
+    loaded: Option<LoadedProgram>,
     /// With so much memory a snapshot was looked for.
     tried: Option<u64>,
 }
 
-impl Library {
+impl ProgramLibrary {
     /// One that has loaded nothing yet. `stack` is that of all processes.
     pub fn new(
         image: Arc<Image>,
         stack: usize,
         artifacts: Option<PathBuf>,
         progress: Progress,
-    ) -> Library {
+    ) -> ProgramLibrary {
         let engine = crate::engine::new(stack);
         let names: Vec<String> = image.atoms().keys().cloned().collect();
         let loaded = names.iter().map(|_| Mutex::default()).collect();
         let map = CodeMap::new(names.len());
-        let code = Code { engine: Some(engine.clone()), modules: Mutex::default(), map };
-        Library {
+        let code = CodeHolder { engine: Some(engine.clone()), modules: Mutex::default(), map };
+        ProgramLibrary {
             image,
             engine,
             names,
@@ -122,10 +122,10 @@ impl Library {
 
     /// Files and folders that are the host's side of them: the image, the machine code and the key
     /// that authenticates it.
-    pub fn own_files(&self) -> Protected {
+    pub fn own_files(&self) -> ProtectedPaths {
         let mut paths = artifact::protected(self.artifacts.as_deref());
         paths.push(self.image.path().to_path_buf());
-        Protected { paths }
+        ProtectedPaths { paths }
     }
 
     /// Whether the machine code of all programs is kept already; `None` if nothing can be kept.
@@ -165,17 +165,17 @@ impl Library {
 
     /// Loads or compiles the program at that place among the names.
     fn get_prepared(&self, place: usize) -> Result<(), ProgramError> {
-        self.get(Program(place as u32), Some(Limits::default().memory)).map(drop)
+        self.get(ProgramMark(place as u32), Some(Limits::default().memory)).map(drop)
     }
 
-    fn store(&self) -> Store<'_> {
-        Store { dir: self.artifacts.clone(), progress: &*self.progress }
+    fn store(&self) -> ArtifactStore<'_> {
+        ArtifactStore { dir: self.artifacts.clone(), progress: &*self.progress }
     }
 
     /// The program's code, loaded or compiled at the first call. With its snapshot, which is made if need be,
     /// for who has so many bytes of memory: it is prepared in the part of them in which its snapshot would be
     /// used, see [`wasibox_kernel::Kernel::entry`].
-    fn get(&self, p: Program, memory: Option<u64>) -> Result<Loaded, ProgramError> {
+    fn get(&self, p: ProgramMark, memory: Option<u64>) -> Result<LoadedProgram, ProgramError> {
         let (Some(name), Some(slot)) =
             (self.names.get(p.0 as usize), self.loaded.get(p.0 as usize))
         else {
@@ -203,7 +203,7 @@ impl Library {
             }
         };
         let Some(memory) = memory.map(|all| (all / SNAPSHOT_SHARE).min(snapshot::MEMORY)) else {
-            return Ok(Loaded { snapshot: None, ..loaded });
+            return Ok(LoadedProgram { snapshot: None, ..loaded });
         };
         if loaded.snapshot.is_none()
             && slot.tried.is_none_or(|tried| tried < memory)
@@ -216,33 +216,33 @@ impl Library {
                 snapshot::make(&self.image, self.artifacts.clone(), p, memory)
                     .map_err(|e| e.to_string())
             });
-            *slot = Slot { loaded: Some(loaded.clone()), tried: Some(memory) };
+            *slot = ProgramSlot { loaded: Some(loaded.clone()), tried: Some(memory) };
         }
         Ok(loaded)
     }
 }
 
-/// What a session knows of its image's programs, by the number that [`Program`] holds.
+/// What a session knows of its image's programs, by the number that [`ProgramMark`] holds.
 pub struct Programs {
-    library: Arc<Library>,
+    library: Arc<ProgramLibrary>,
     /// Bytes of memory that they have at most, and whether they begin without snapshots.
     memory: u64,
     fresh: bool,
     /// Threads with instances that wait for another process.
-    pub idle: Idle,
+    pub idle: IdleThreads,
     /// The last field, since fields are dropped in order.
-    pub code: Arc<Code>,
+    pub code: Arc<CodeHolder>,
 }
 
 impl Programs {
     /// A session's programs, with at most `memory` bytes for each process; with `fresh` none begins from a prepared memory.
-    pub fn new(library: Arc<Library>, memory: u64, fresh: bool) -> Programs {
+    pub fn new(library: Arc<ProgramLibrary>, memory: u64, fresh: bool) -> Programs {
         let code = library.code.clone();
-        Programs { library, memory, fresh, idle: Idle::default(), code }
+        Programs { library, memory, fresh, idle: IdleThreads::default(), code }
     }
 
     /// What it shares with other sessions.
-    pub fn library(&self) -> &Library {
+    pub fn library(&self) -> &ProgramLibrary {
         &self.library
     }
 
@@ -252,15 +252,15 @@ impl Programs {
     }
 
     /// The name of a program's atom, and its digest.
-    pub fn identity(&self, p: Program) -> Option<(&str, [u8; 32])> {
+    pub fn identity(&self, p: ProgramMark) -> Option<(&str, [u8; 32])> {
         let name = self.library.names.get(p.0 as usize)?;
         Some((name, *self.library.image.atoms().get(name)?))
     }
 
     /// The number of the atom of that name.
-    pub fn number(&self, atom: &str) -> Option<Program> {
+    pub fn number(&self, atom: &str) -> Option<ProgramMark> {
         let found = self.library.names.iter().position(|n| n == atom)?;
-        Some(Program(u32::try_from(found).ok()?))
+        Some(ProgramMark(u32::try_from(found).ok()?))
     }
 
     /// The engine that the code was compiled by.
@@ -269,7 +269,7 @@ impl Programs {
     }
 
     /// The program's code, loaded or compiled at the first call.
-    pub fn get(&self, p: Program) -> Result<Loaded, ProgramError> {
+    pub fn get(&self, p: ProgramMark) -> Result<LoadedProgram, ProgramError> {
         self.library.get(p, (!self.fresh).then_some(self.memory))
     }
 }
@@ -283,7 +283,7 @@ pub fn compile_all(
     artifacts: Option<PathBuf>,
     progress: Progress,
 ) -> Result<(), ProgramError> {
-    Library::new(image, Limits::default().stack, artifacts, progress).get_all()
+    ProgramLibrary::new(image, Limits::default().stack, artifacts, progress).get_all()
 }
 
 /// Compiles one program of `image`, if the store does not have it yet.
@@ -296,7 +296,7 @@ pub fn compile_program(
     artifacts: Option<PathBuf>,
     progress: Progress,
 ) -> Result<(), ProgramError> {
-    let library = Library::new(image, Limits::default().stack, artifacts, progress);
+    let library = ProgramLibrary::new(image, Limits::default().stack, artifacts, progress);
     let place = library.names.iter().position(|n| n == name).ok_or_else(|| {
         let why = "the image has no such program".to_owned();
         ArtifactError::from(CannotCompile { name: name.to_owned(), why })

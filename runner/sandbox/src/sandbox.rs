@@ -1,13 +1,13 @@
 //! A session: its file system, and running commands in it.
 
-use crate::cell::{CellGoing, Interpreter};
-use crate::expose::Doors;
-use crate::hidden::Hidden;
+use crate::cell::{CellToRun, ParkedInterpreter};
+use crate::expose::LoopbackGate;
+use crate::hidden::HiddenPaths;
 use crate::host::{Background, Kernel};
 use crate::lock;
 use crate::outcome::RunResult;
 use crate::policy::Policy;
-use crate::programs::{Library, ProgramError, Programs, Progress, base_files};
+use crate::programs::{ProgramError, ProgramLibrary, Programs, Progress, base_files};
 use crate::stack::drop_unused;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_image::{Image, ImageError};
 use wasibox_kernel::border::Fd;
-use wasibox_kernel::{Before, Child, Descriptor, Descriptors, Found, OpenFile, SpawnError, Start};
+use wasibox_kernel::{
+    CellOrigin, ChildStart, Descriptor, Descriptors, OpenDescription, ProcessStart, ProgramMatch,
+    SpawnError,
+};
 use wasibox_vfs::Budget;
-use wasibox_vfs::changes::Mark;
+use wasibox_vfs::changes::ChangeMark;
 use wasibox_vfs::{
-    BaseFile, Bounds, Changes, Errno, File, FileKind, Loc, MountError, Program, Protected, Stream,
-    Vfs,
+    BaseFile, ChangeBounds, Errno, FileKind, Loc, MountError, ProgramMark, ProtectedPaths,
+    StdStream, TreeChanges, Vfs, VfsFile,
 };
 
 /// Why a sandbox cannot be made or a command not started.
@@ -60,9 +63,9 @@ pub struct RunSpec {
     pub env: Vec<Vec<u8>>,
     /// Working directory in the guest, absolute.
     pub cwd: Vec<u8>,
-    pub stdin: Arc<dyn Stream>,
-    pub stdout: Arc<dyn Stream>,
-    pub stderr: Arc<dyn Stream>,
+    pub stdin: Arc<dyn StdStream>,
+    pub stdout: Arc<dyn StdStream>,
+    pub stderr: Arc<dyn StdStream>,
     /// Limit of wall-clock time, instead of the policy's.
     pub timeout: Option<Duration>,
     /// Processes that still run when the command has ended go on, until [`Sandbox::end_background`].
@@ -71,7 +74,7 @@ pub struct RunSpec {
 
 /// Ends a run from another thread.
 #[derive(Clone, Default)]
-pub struct Interrupt(Arc<Mutex<InterruptState>>);
+pub struct SandboxInterrupt(Arc<Mutex<InterruptState>>);
 
 #[derive(Default)]
 struct InterruptState {
@@ -79,7 +82,7 @@ struct InterruptState {
     kernel: Option<Arc<Kernel>>,
 }
 
-impl Interrupt {
+impl SandboxInterrupt {
     /// Ends the run, or the next one if none is under way.
     pub fn interrupt(&self) {
         let mut s = lock(&self.0);
@@ -93,13 +96,13 @@ impl Interrupt {
 /// An image made ready, before it is known for whom: an engine and programs, and nothing of a
 /// session. Clones are the same.
 #[derive(Clone)]
-pub struct Prepared {
-    library: Arc<Library>,
+pub struct PreparedImage {
+    library: Arc<ProgramLibrary>,
     /// Bytes of stack that the engine gives to a process.
     stack: usize,
 }
 
-impl Prepared {
+impl PreparedImage {
     /// Makes an engine. `artifacts` is where machine code is kept, see
     /// [`crate::artifact::default_dir`]; `progress` is told about slow steps. `stack` is that of the
     /// policies to come.
@@ -108,8 +111,11 @@ impl Prepared {
         artifacts: Option<PathBuf>,
         progress: Progress,
         stack: usize,
-    ) -> Prepared {
-        Prepared { library: Arc::new(Library::new(image, stack, artifacts, progress)), stack }
+    ) -> PreparedImage {
+        PreparedImage {
+            library: Arc::new(ProgramLibrary::new(image, stack, artifacts, progress)),
+            stack,
+        }
     }
 
     /// Bytes of stack that its processes will have.
@@ -151,7 +157,7 @@ impl Prepared {
     }
 
     /// Host paths that no mount may show.
-    pub fn protected(&self) -> Protected {
+    pub fn protected(&self) -> ProtectedPaths {
         self.library.own_files()
     }
 
@@ -159,7 +165,7 @@ impl Prepared {
     ///
     /// # Errors
     /// A damaged image or a mount that cannot be made.
-    pub fn open(&self, policy: Policy) -> Result<Sandbox, SandboxError> {
+    pub fn open(&self, policy: Policy) -> Result<SessionSandbox, SandboxError> {
         self.open_over(policy, None)
     }
 
@@ -171,7 +177,7 @@ impl Prepared {
         &self,
         policy: Policy,
         more: Option<BaseFile>,
-    ) -> Result<Sandbox, SandboxError> {
+    ) -> Result<SessionSandbox, SandboxError> {
         debug_assert_eq!(self.stack, policy.limits.stack);
         // What cells need cannot be opened in a jail.
         crate::track::open();
@@ -179,7 +185,7 @@ impl Prepared {
         let library = self.library.clone();
         let own = library.own_files();
         let programs = Programs::new(library, policy.limits.memory, policy.fresh_programs);
-        let hidden = Hidden::new(&policy.hidden);
+        let hidden = HiddenPaths::new(&policy.hidden);
         let base = base_files(self.library.image(), &programs)?.into_iter();
         let vfs = Vfs::new(
             base.filter_map(|file| hidden.of(file)).chain(more),
@@ -193,7 +199,17 @@ impl Prepared {
         }
         let programs = Arc::new(programs);
         let (interrupt, stuck, cells, background, used) = Default::default();
-        Ok(Sandbox { vfs, programs, cells, budget, policy, interrupt, stuck, background, used })
+        Ok(SessionSandbox {
+            vfs,
+            programs,
+            cells,
+            budget,
+            policy,
+            interrupt,
+            stuck,
+            background,
+            used,
+        })
     }
 }
 
@@ -201,22 +217,22 @@ impl Prepared {
 const COMPARING: Duration = Duration::from_secs(1);
 
 /// A session's sandbox.
-pub struct Sandbox {
+pub struct SessionSandbox {
     vfs: Vfs,
     pub(crate) programs: Arc<Programs>,
     /// Interpreters that live and run nothing, by name.
-    pub(crate) cells: Mutex<BTreeMap<String, Interpreter>>,
+    pub(crate) cells: Mutex<BTreeMap<String, ParkedInterpreter>>,
     pub(crate) budget: Arc<Budget>,
     policy: Policy,
-    interrupt: Interrupt,
+    interrupt: SandboxInterrupt,
     /// The run whose processes did not end.
     stuck: Mutex<Option<Arc<Kernel>>>,
     background: Arc<Background>,
     /// The last field, since fields are dropped in order.
-    used: Used,
+    used: PeakMemory,
 }
 
-impl Drop for Sandbox {
+impl Drop for SessionSandbox {
     fn drop(&mut self) {
         self.background.end();
     }
@@ -224,9 +240,9 @@ impl Drop for Sandbox {
 
 /// Most bytes that a run has had.
 #[derive(Default)]
-struct Used(AtomicU64);
+struct PeakMemory(AtomicU64);
 
-impl Drop for Used {
+impl Drop for PeakMemory {
     fn drop(&mut self) {
         // Nothing is left of the session by now but what the allocator keeps, which can be as much as it had:
         // each of its threads had a heap.
@@ -239,7 +255,7 @@ impl Drop for Used {
 /// From here on the allocator is told to give memory back, which takes a millisecond.
 const LARGE: u64 = 64 << 20;
 
-impl Sandbox {
+impl SessionSandbox {
     /// Makes the sandbox of a session: [`Prepared::new`] and [`Prepared::open`].
     ///
     /// # Errors
@@ -249,8 +265,8 @@ impl Sandbox {
         policy: Policy,
         artifacts: Option<PathBuf>,
         progress: Progress,
-    ) -> Result<Sandbox, SandboxError> {
-        Prepared::new(image, artifacts, progress, policy.limits.stack).open(policy)
+    ) -> Result<SessionSandbox, SandboxError> {
+        PreparedImage::new(image, artifacts, progress, policy.limits.stack).open(policy)
     }
 
     /// Whether the machine code of all programs is kept already, and the prepared memory of those that can be
@@ -275,13 +291,13 @@ impl Sandbox {
     }
 
     /// A handle that ends runs.
-    pub fn interrupter(&self) -> Interrupt {
+    pub fn interrupter(&self) -> SandboxInterrupt {
         self.interrupt.clone()
     }
 
     /// The way into the session's loopback, from outside.
-    pub fn doors(&self) -> Doors {
-        Doors::new(self.vfs.network())
+    pub fn doors(&self) -> LoopbackGate {
+        LoopbackGate::new(self.vfs.network())
     }
 
     /// The session's files.
@@ -290,15 +306,15 @@ impl Sandbox {
     }
 
     /// Remembers the present files, for [`Sandbox::changes`].
-    pub fn mark(&self) -> Mark {
+    pub fn mark(&self) -> ChangeMark {
         self.vfs.mark()
     }
 
-    /// Files that differ from `mark`: at most as many as [`Bounds`] has by default, and what is
+    /// Files that differ from `mark`: at most as many as [`ChangeBounds`] has by default, and what is
     /// found within a second.
-    pub fn changes(&self, mark: &Mark) -> Changes {
+    pub fn changes(&self, mark: &ChangeMark) -> TreeChanges {
         let deadline = Some(std::time::Instant::now() + COMPARING);
-        self.vfs.changes(mark, &Bounds { deadline, ..Bounds::default() })
+        self.vfs.changes(mark, &ChangeBounds { deadline, ..ChangeBounds::default() })
     }
 
     /// The first bytes of a regular file, for digests and types.
@@ -308,7 +324,7 @@ impl Sandbox {
         if self.vfs.stat(&root, path, false)?.kind != FileKind::File {
             return Err(Errno::INVAL);
         }
-        let wasibox_vfs::Opened::File(file) = self.vfs.open(&root, path, how, 0)? else {
+        let wasibox_vfs::OpenResult::File(file) = self.vfs.open(&root, path, how, 0)? else {
             return Err(Errno::INVAL);
         };
         let mut out = Vec::new();
@@ -325,7 +341,7 @@ impl Sandbox {
     }
 
     /// Finds a command: a name along `PATH` of the environment, or a path.
-    fn find(&self, spec: &RunSpec, cwd: &Loc) -> Result<Found, SandboxError> {
+    fn find(&self, spec: &RunSpec, cwd: &Loc) -> Result<ProgramMatch, SandboxError> {
         let name = spec.argv.first().cloned().unwrap_or_default();
         let shown = String::from_utf8_lossy(&name).into_owned();
         let path = spec.env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
@@ -368,8 +384,8 @@ impl Sandbox {
     pub(crate) fn go(
         &self,
         spec: RunSpec,
-        mut cell: Option<&mut CellGoing<'_>>,
-    ) -> Result<(RunResult, Arc<Kernel>, Program), SandboxError> {
+        mut cell: Option<&mut CellToRun<'_>>,
+    ) -> Result<(RunResult, Arc<Kernel>, ProgramMark), SandboxError> {
         let stuck = lock(&self.stuck).as_ref().map_or(0, |k| k.alive());
         if stuck > 0 {
             return Err(SandboxError::Stuck(stuck));
@@ -393,10 +409,10 @@ impl Sandbox {
             why: why.text().into(),
         };
         let opens = [
-            OpenFile::new(File::Stream(spec.stdin), true, false),
-            OpenFile::new(File::Stream(spec.stdout), false, true),
-            OpenFile::new(File::Stream(spec.stderr), false, true),
-            OpenFile::root(&self.vfs).map_err(cannot)?,
+            OpenDescription::new(VfsFile::Stream(spec.stdin), true, false),
+            OpenDescription::new(VfsFile::Stream(spec.stdout), false, true),
+            OpenDescription::new(VfsFile::Stream(spec.stderr), false, true),
+            OpenDescription::root(&self.vfs).map_err(cannot)?,
         ];
         // Loading, and perhaps compiling, is not the guest's time.
         let loaded = self.programs.get(program)?;
@@ -412,7 +428,7 @@ impl Sandbox {
             self.programs.clone(),
             limits,
             self.budget.clone(),
-            Before { next_pid: before.next_pid.max(self.background.next_pid()), ..before },
+            CellOrigin { next_pid: before.next_pid.max(self.background.next_pid()), ..before },
             self.background.clone(),
         );
         if spec.keep {
@@ -426,17 +442,17 @@ impl Sandbox {
                     fds.add(Descriptor { open, cloexec: false }, Fd(0)).map_err(cannot)?;
                 }
                 self.announce(&kernel);
-                kernel.spawn(Child { parent: 1, start, fds, cwd, ignored: 0, held: None })
+                kernel.spawn(ChildStart { parent: 1, start, fds, cwd, ignored: 0, held: None })
             }
             Some(cell) => {
-                let start = Start { argv: cell.argv(&argv), ..start };
+                let start = ProcessStart { argv: cell.argv(&argv), ..start };
                 // Taken now: an interpreter that is begun is not given back.
                 let held = kernel.hold(&start, &cwd, cell.table_cost()).ok_or(Errno::NOMEM);
                 let held = held.map_err(cannot)?;
                 let fds = cell.descriptors(limits.descriptors, opens).map_err(cannot)?;
                 self.announce(&kernel);
                 let held = Some(held);
-                let child = Child { parent: 1, start, fds, cwd, ignored: 0, held };
+                let child = ChildStart { parent: 1, start, fds, cwd, ignored: 0, held };
                 kernel.run_cell(child, cell.start())
             }
         };
@@ -507,8 +523,8 @@ pub fn image_files(image: &Arc<Image>) -> Result<Vec<BaseFile>, ImageError> {
 }
 
 /// Host paths of an image and of the machine code in `artifacts` that no mount may show.
-pub fn protected(image: &Image, artifacts: Option<&Path>) -> Protected {
+pub fn protected(image: &Image, artifacts: Option<&Path>) -> ProtectedPaths {
     let mut paths = crate::artifact::protected(artifacts);
     paths.push(image.path().to_path_buf());
-    Protected { paths }
+    ProtectedPaths { paths }
 }

@@ -22,9 +22,9 @@
 //!   ([`crate::cell`](crate::CellRun)) is of use on another machine.
 
 use crate::host::Kernel;
-use crate::programs::{Library, ProgramError, Programs, base_files};
+use crate::programs::{ProgramError, ProgramLibrary, Programs, base_files};
 use crate::stack::drop_unused;
-use crate::streams::{BytesInput, Capture, Meter};
+use crate::streams::{BytesInput, Capture, OutputMeter};
 use crate::{Limits, engine, lock, template};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
@@ -33,10 +33,11 @@ use std::time::Duration;
 use wasibox_image::{Image, ImageError};
 use wasibox_kernel::border::Fd;
 use wasibox_kernel::{
-    Before, Cwd, Descriptor, Descriptors, LimitHit, OpenFile, SpawnError, Start, Status,
+    CellOrigin, Cwd, Descriptor, Descriptors, LimitHit, OpenDescription, ProcessStart,
+    ProcessStatus, SpawnError,
 };
 use wasibox_vfs::Budget;
-use wasibox_vfs::{DiskLimits, Errno, File, Loc, MountError, Program, Protected, Vfs};
+use wasibox_vfs::{DiskLimits, Errno, Loc, MountError, ProgramMark, ProtectedPaths, Vfs, VfsFile};
 use wasmer::Module;
 
 /// The export that prepares: no arguments, no results.
@@ -64,7 +65,7 @@ const TOLD: usize = 300;
 
 /// Why a snapshot cannot be made.
 #[derive(Debug, thiserror::Error)]
-pub enum SnapshotError {
+pub enum PreparedMemoryError {
     #[error(transparent)]
     Image(#[from] ImageError),
     #[error(transparent)]
@@ -76,7 +77,7 @@ pub enum SnapshotError {
     #[error("preparing it ran into a limit ({})", .0.name())]
     Limit(LimitHit),
     #[error("preparing it ended with {status:?}: {said}")]
-    Ended { status: Status, said: String },
+    Ended { status: ProcessStatus, said: String },
     #[error("its memory is too large, or it keeps state elsewhere")]
     Unfit,
 }
@@ -110,24 +111,25 @@ pub fn key(module: &[u8; 32], tree: &str) -> String {
 pub fn make(
     image: &Arc<Image>,
     artifacts: Option<PathBuf>,
-    program: Program,
+    program: ProgramMark,
     memory: u64,
-) -> Result<Vec<u8>, SnapshotError> {
+) -> Result<Vec<u8>, PreparedMemoryError> {
     image.check_tree()?;
     let limits = Limits { timeout: Some(TIMEOUT), cpu: Some(CPU), memory, ..Limits::default() };
     let budget = Budget::new(limits.memory);
-    let library = Library::new(image.clone(), limits.stack, artifacts, Arc::new(|_| {}));
+    let library = ProgramLibrary::new(image.clone(), limits.stack, artifacts, Arc::new(|_| {}));
     let programs = Arc::new(Programs::new(Arc::new(library), memory, true));
     let base = base_files(image, &programs)?;
-    let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default())?;
-    let meter = Meter::new(None);
+    let vfs =
+        Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &ProtectedPaths::default())?;
+    let meter = OutputMeter::new(None);
     let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
     let mut fds = Descriptors::new(limits.descriptors);
     for open in [
-        OpenFile::new(File::Stream(BytesInput::new(Vec::new())), true, false),
-        OpenFile::new(File::Stream(out), false, true),
-        OpenFile::new(File::Stream(err.clone()), false, true),
-        OpenFile::root(&vfs)?,
+        OpenDescription::new(VfsFile::Stream(BytesInput::new(Vec::new())), true, false),
+        OpenDescription::new(VfsFile::Stream(out), false, true),
+        OpenDescription::new(VfsFile::Stream(err.clone()), false, true),
+        OpenDescription::root(&vfs)?,
     ] {
         fds.add(Descriptor { open, cloexec: false }, Fd(0))?;
     }
@@ -135,7 +137,7 @@ pub fn make(
     let (loc, path) = vfs.chdir(&root, b"/")?;
     let name = image.commands().iter().find(|c| programs.number(&c.atom) == Some(program));
     let name = name.map_or("program", |c| &c.name);
-    let start = Start {
+    let start = ProcessStart {
         program,
         argv: vec![name.into()],
         env: [b"HOME=/home/user".as_slice(), b"PATH=/usr/local/bin:/usr/bin:/bin"]
@@ -143,26 +145,26 @@ pub fn make(
             .into(),
     };
     let template = programs.get(program)?.template;
-    let kernel = Kernel::new(vfs, programs, limits, budget, Before::default(), Arc::default());
+    let kernel = Kernel::new(vfs, programs, limits, budget, CellOrigin::default(), Arc::default());
     kernel.prepare(start, fds, Cwd::new(loc, path)).map_err(|e| match e {
-        SpawnError::Errno(e) => SnapshotError::Errno(e),
-        SpawnError::Program(e) => SnapshotError::Program(e),
+        SpawnError::Errno(e) => PreparedMemoryError::Errno(e),
+        SpawnError::Program(e) => PreparedMemoryError::Program(e),
     })?;
     let end = kernel.finish();
     drop_unused();
     let (status, limit) = (end.status, end.limit);
     let memory = lock(&kernel.prepared).take();
     match (status, memory) {
-        (Status::Exited(0), Some(memory)) => {
-            template::of_memory(&memory, &template).ok_or(SnapshotError::Unfit)
+        (ProcessStatus::Exited(0), Some(memory)) => {
+            template::of_memory(&memory, &template).ok_or(PreparedMemoryError::Unfit)
         }
-        (Status::Exited(0), _) => Err(SnapshotError::Unfit),
-        _ if limit.is_some() => Err(SnapshotError::Limit(limit.unwrap_or(LimitHit::Timeout))),
+        (ProcessStatus::Exited(0), _) => Err(PreparedMemoryError::Unfit),
+        _ if limit.is_some() => Err(PreparedMemoryError::Limit(limit.unwrap_or(LimitHit::Timeout))),
         _ => {
             let said = String::from_utf8_lossy(&err.take()).trim().replace('\n', "; ");
             let said =
                 said.chars().rev().take(TOLD).collect::<Vec<_>>().into_iter().rev().collect();
-            Err(SnapshotError::Ended { status, said })
+            Err(PreparedMemoryError::Ended { status, said })
         }
     }
 }

@@ -56,7 +56,7 @@ thread_local! {
 }
 
 /// What a fault on a stack means.
-pub enum Fault {
+pub enum StackFault {
     /// It may go on.
     Opened,
     /// The budget has no room.
@@ -76,22 +76,22 @@ pub fn prepare(size: usize) {
 }
 
 /// Prepares one more stack, for a call into the guest within a call from it. `None`: too many.
-pub fn nested(budget: &Arc<Budget>, size: usize) -> Option<Nested> {
+pub fn nested(budget: &Arc<Budget>, size: usize) -> Option<StackGuard> {
     let level = STACKS.with(|s| s.iter().position(|s| s.get().top == 0))?;
     let held = budget.reserve(FIRST as u64)?;
     STACKS.with(|s| s[level].set(close_most(size)));
-    Some(Nested { level, held, budget: budget.clone() })
+    Some(StackGuard { level, held, budget: budget.clone() })
 }
 
 /// The engine uses a prepared stack while this lives.
-pub struct Nested {
+pub struct StackGuard {
     level: usize,
     #[expect(dead_code, reason = "gives back when dropped")]
     held: Reservation,
     budget: Arc<Budget>,
 }
 
-impl Drop for Nested {
+impl Drop for StackGuard {
     fn drop(&mut self) {
         give_back(self.level, &self.budget);
     }
@@ -128,27 +128,27 @@ fn protect(from: usize, to: usize, open: bool) -> bool {
 
 /// Looks whether `address` is a closed part of a stack of this thread, and opens it if the budget
 /// has room. Called in a signal handler.
-pub fn fault(address: usize, budget: &Budget) -> Option<Fault> {
+pub fn fault(address: usize, budget: &Budget) -> Option<StackFault> {
     STACKS.with(|s| {
         let cell = s.iter().find(|s| (s.get().low..s.get().open).contains(&address))?;
         let mut stack = cell.get();
         let floor = stack.low + RESERVE;
         if address < floor {
-            return Some(Fault::Reserve);
+            return Some(StackFault::Reserve);
         }
         let to = (address / STEP * STEP).max(floor);
         let bytes = (stack.open - to) as u64;
         if !budget.take(bytes) {
-            return Some(Fault::Refused);
+            return Some(StackFault::Refused);
         }
         stack.charged += bytes;
         if !protect(to, stack.open, true) {
             budget.give(bytes);
-            return Some(Fault::Refused);
+            return Some(StackFault::Refused);
         }
         stack.open = to;
         cell.set(stack);
-        Some(Fault::Opened)
+        Some(StackFault::Opened)
     })
 }
 

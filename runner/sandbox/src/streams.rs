@@ -1,6 +1,6 @@
 //! The ends of a run's standard streams.
 
-use crate::terminal::Shown;
+use crate::terminal::FilteredStream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 use std::io::IsTerminal;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_vfs::pipe::PIPE_BUF;
-use wasibox_vfs::{Errno, Readiness, Stream};
+use wasibox_vfs::{Errno, Readiness, StdStream};
 
 /// The offset of `preadv2` that stands for none.
 #[cfg(target_os = "linux")]
@@ -28,24 +28,24 @@ pub struct HostStream {
     waits: bool,
     /// Requests that do not wait are unknown to what it is: terminals, and old kernels' pipes.
     no_nowait: AtomicBool,
-    meter: Option<Arc<Meter>>,
+    meter: Option<Arc<OutputMeter>>,
     /// Of a terminal's output: what it may be told.
-    filter: Option<Mutex<Shown>>,
+    filter: Option<Mutex<FilteredStream>>,
 }
 
 /// Counts output of several streams against one limit.
 #[derive(Debug)]
-pub struct Meter {
+pub struct OutputMeter {
     limit: u64,
     used: AtomicU64,
     over: AtomicBool,
 }
 
-impl Meter {
+impl OutputMeter {
     /// A meter for `limit` bytes; `None` is no limit.
-    pub fn new(limit: Option<u64>) -> Arc<Meter> {
+    pub fn new(limit: Option<u64>) -> Arc<OutputMeter> {
         let limit = limit.unwrap_or(u64::MAX);
-        Arc::new(Meter { limit, used: AtomicU64::new(0), over: AtomicBool::new(false) })
+        Arc::new(OutputMeter { limit, used: AtomicU64::new(0), over: AtomicBool::new(false) })
     }
 
     /// How many of `n` bytes may still be written; takes them.
@@ -72,19 +72,23 @@ impl Meter {
 
 impl HostStream {
     /// Reads from a duplicate of `fd`.
-    pub fn input(fd: impl AsFd) -> std::io::Result<Arc<dyn Stream>> {
+    pub fn input(fd: impl AsFd) -> std::io::Result<Arc<dyn StdStream>> {
         Ok(Arc::new(HostStream::dup(fd.as_fd(), None)?))
     }
 
     /// Writes to a duplicate of `fd`, metered. A terminal gets text and colours only, unless `raw`
     /// (the module `terminal` has the rules); everything else gets the bytes as they are.
-    pub fn output(fd: impl AsFd, meter: Arc<Meter>, raw: bool) -> std::io::Result<Arc<dyn Stream>> {
+    pub fn output(
+        fd: impl AsFd,
+        meter: Arc<OutputMeter>,
+        raw: bool,
+    ) -> std::io::Result<Arc<dyn StdStream>> {
         let mut stream = HostStream::dup(fd.as_fd(), Some(meter))?;
         stream.filter = (stream.terminal && !raw).then(Mutex::default);
         Ok(Arc::new(stream))
     }
 
-    fn dup(fd: BorrowedFd<'_>, meter: Option<Arc<Meter>>) -> std::io::Result<HostStream> {
+    fn dup(fd: BorrowedFd<'_>, meter: Option<Arc<OutputMeter>>) -> std::io::Result<HostStream> {
         let fd = fd.try_clone_to_owned()?;
         let terminal = fd.is_terminal();
         let kind = FileType::from_raw_mode(fstat(&fd)?.st_mode);
@@ -163,7 +167,7 @@ impl Drop for HostStream {
     }
 }
 
-impl Stream for HostStream {
+impl StdStream for HostStream {
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
         match self.get(buf) {
             Err(rustix::io::Errno::INTR) => Err(Errno::AGAIN),
@@ -219,7 +223,7 @@ impl BytesInput {
     }
 }
 
-impl Stream for BytesInput {
+impl StdStream for BytesInput {
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
         let mut s = crate::lock(&self.0);
         let (bytes, pos) = &mut *s;
@@ -247,12 +251,12 @@ impl Stream for BytesInput {
 #[derive(Debug)]
 pub struct Capture {
     bytes: Mutex<Option<Vec<u8>>>,
-    meter: Arc<Meter>,
+    meter: Arc<OutputMeter>,
 }
 
 impl Capture {
     /// An empty capture on that meter.
-    pub fn new(meter: Arc<Meter>) -> Arc<Capture> {
+    pub fn new(meter: Arc<OutputMeter>) -> Arc<Capture> {
         Arc::new(Capture { bytes: Mutex::new(Some(Vec::new())), meter })
     }
 
@@ -267,7 +271,7 @@ impl Capture {
     }
 }
 
-impl Stream for Capture {
+impl StdStream for Capture {
     fn read(&self, _: &mut [u8]) -> Result<usize, Errno> {
         Err(Errno::BADF)
     }

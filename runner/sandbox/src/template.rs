@@ -20,7 +20,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 pub use wasibox_kernel::parked::ALIGN;
-use wasibox_kernel::parked::Prepared;
+use wasibox_kernel::parked::PreparedHeader;
 use wasmparser::{
     BinaryReaderError, ConstExpr, DataKind, ExternalKind, Operator, Parser, Payload, TypeRef,
     ValType,
@@ -35,14 +35,14 @@ const MAGIC: &[u8; 16] = b"wasibox memory 1";
 const HEAD: usize = 73;
 
 /// A module without its data, and the template file's content.
-pub struct Split {
+pub struct SplitModule {
     pub wasm: Vec<u8>,
     pub template: Vec<u8>,
 }
 
 /// The template as mapped: open file and what is where.
 #[derive(Debug)]
-pub struct Template {
+pub struct MemoryTemplate {
     pub file: File,
     /// Where in the guest's memory it begins; a multiple of [`ALIGN`].
     pub start: usize,
@@ -60,9 +60,9 @@ pub struct Template {
     map: OnceLock<Option<memmap2::Mmap>>,
 }
 
-impl Template {
+impl MemoryTemplate {
     /// Opens a template file's content, whose integrity the caller has checked.
-    pub fn open(file: File) -> io::Result<Template> {
+    pub fn open(file: File) -> io::Result<MemoryTemplate> {
         let mut head = [0; HEAD];
         (&file).read_exact(&mut head)?;
         let number = |at: usize| {
@@ -75,7 +75,7 @@ impl Template {
             (Some(start), Some(len), Some(size))
                 if head[..16] == *MAGIC && stored == (ALIGN + len) as u64 =>
             {
-                Ok(Template {
+                Ok(MemoryTemplate {
                     file,
                     start,
                     len,
@@ -91,12 +91,12 @@ impl Template {
     }
 
     /// A template that lives in memory only.
-    pub fn in_memory(content: &[u8]) -> io::Result<Template> {
+    pub fn in_memory(content: &[u8]) -> io::Result<MemoryTemplate> {
         use rustix::fs::{MemfdFlags, memfd_create};
         let mut file = File::from(memfd_create("wasibox-template", MemfdFlags::CLOEXEC)?);
         file.write_all(content)?;
         io::Seek::rewind(&mut file)?;
-        Template::open(file)
+        MemoryTemplate::open(file)
     }
 
     /// Offset of the first mapped byte in the file.
@@ -141,8 +141,8 @@ pub fn global_name(n: impl std::fmt::Display) -> String {
 }
 
 /// The file's content for a memory that begins as `memory` is now.
-pub fn of_memory(memory: &[u8], of: &Template) -> Option<Vec<u8>> {
-    let what = Prepared::of(memory, of.reusable, of.plain);
+pub fn of_memory(memory: &[u8], of: &MemoryTemplate) -> Option<Vec<u8>> {
+    let what = PreparedHeader::of(memory, of.reusable, of.plain);
     if what.len > MAX_SIZE || !memory.len().is_multiple_of(ALIGN) {
         return None;
     }
@@ -156,11 +156,11 @@ pub fn of_memory(memory: &[u8], of: &Template) -> Option<Vec<u8>> {
 /// The file's content for a template of a module, which says itself how large its memory is.
 fn of_module(start: usize, bytes: &[u8], is_reusable: bool, is_plain: bool) -> Vec<u8> {
     let len = bytes.len().next_multiple_of(ALIGN);
-    content(Prepared { start, len, is_reusable, is_plain, size: 0 }, bytes)
+    content(PreparedHeader { start, len, is_reusable, is_plain, size: 0 }, bytes)
 }
 
 /// Head and content.
-fn content(what: Prepared, bytes: &[u8]) -> Vec<u8> {
+fn content(what: PreparedHeader, bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(ALIGN + what.len);
     out.extend_from_slice(&what.head());
     out.resize(ALIGN, 0);
@@ -170,11 +170,11 @@ fn content(what: Prepared, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Separates a module from its data.
-pub fn split(wasm: Vec<u8>) -> Split {
+pub fn split(wasm: Vec<u8>) -> SplitModule {
     // What does not parse is the engine's to complain about.
-    match Survey::of(&wasm).ok().flatten().and_then(|s| s.rewrite(&wasm)) {
+    match ModuleSurvey::of(&wasm).ok().flatten().and_then(|s| s.rewrite(&wasm)) {
         Some(split) => split,
-        None => Split { template: of_module(0, &[], false, false), wasm },
+        None => SplitModule { template: of_module(0, &[], false, false), wasm },
     }
 }
 
@@ -186,7 +186,7 @@ struct Segment<'a> {
 
 /// What the module has that matters here.
 #[derive(Default)]
-struct Survey<'a> {
+struct ModuleSurvey<'a> {
     segments: Vec<Segment<'a>>,
     /// Bytes of the module's memory at the start.
     memory: Option<u64>,
@@ -198,9 +198,9 @@ struct Survey<'a> {
     throws: bool,
 }
 
-impl<'a> Survey<'a> {
-    fn of(wasm: &'a [u8]) -> Result<Option<Survey<'a>>, BinaryReaderError> {
-        let mut s = Survey { plain: true, ..Survey::default() };
+impl<'a> ModuleSurvey<'a> {
+    fn of(wasm: &'a [u8]) -> Result<Option<ModuleSurvey<'a>>, BinaryReaderError> {
+        let mut s = ModuleSurvey { plain: true, ..ModuleSurvey::default() };
         for payload in Parser::new(0).parse_all(wasm) {
             match payload? {
                 Payload::ImportSection(r) => {
@@ -264,7 +264,7 @@ impl<'a> Survey<'a> {
         Ok(Some(s))
     }
 
-    fn rewrite(self, wasm: &[u8]) -> Option<Split> {
+    fn rewrite(self, wasm: &[u8]) -> Option<SplitModule> {
         let memory = usize::try_from(self.memory?).ok()?;
         let active = || self.segments.iter().filter_map(|s| s.at.map(|at| (at, s.data)));
         // An out-of-bounds segment must trap when the process starts: leave it to the engine.
@@ -284,7 +284,7 @@ impl<'a> Survey<'a> {
         for (at, data) in filled() {
             bytes[at - start..][..data.len()].copy_from_slice(data);
         }
-        Some(Split {
+        Some(SplitModule {
             wasm: self.without_data(wasm)?,
             template: of_module(start, &bytes, self.plain && !self.throws, self.plain),
         })
@@ -420,7 +420,7 @@ mod tests {
     #[test]
     fn data_goes_to_the_template_and_globals_are_exported() {
         let s = split(module(b""));
-        let t = Template::in_memory(&s.template).unwrap();
+        let t = MemoryTemplate::in_memory(&s.template).unwrap();
         assert!(t.reusable);
         assert_eq!((t.start, t.len), (0, ALIGN));
         let mut bytes = vec![0; ALIGN];
@@ -448,30 +448,30 @@ mod tests {
             b"\x0b\x11\x02\0\x41\0\x0b\x01a\0\x41\x80\x80\x80\x80\x02\x0b\x01b",
         ]
         .concat();
-        assert!(Survey::of(&wasm).unwrap().unwrap().segments.len() == 2);
+        assert!(ModuleSurvey::of(&wasm).unwrap().unwrap().segments.len() == 2);
         let s = split(wasm.clone());
         assert!(s.wasm == wasm && s.template.len() <= 2 * ALIGN);
-        assert_eq!(Template::in_memory(&s.template).unwrap().len, 0);
+        assert_eq!(MemoryTemplate::in_memory(&s.template).unwrap().len, 0);
     }
 
     #[test]
     fn what_cannot_be_put_back_is_not_reused() {
         // A start function.
         let s = split(module(b"\x08\x01\0"));
-        assert!(!Template::in_memory(&s.template).unwrap().reusable);
+        assert!(!MemoryTemplate::in_memory(&s.template).unwrap().reusable);
         // Not a module at all: as it is, with an empty template.
         let s = split(Vec::from(b"not wasm"));
         assert_eq!(s.wasm, b"not wasm");
-        assert_eq!(Template::in_memory(&s.template).unwrap().len, 0);
+        assert_eq!(MemoryTemplate::in_memory(&s.template).unwrap().len, 0);
     }
 
     #[test]
     fn a_memory_becomes_a_template() {
-        let like = Template::in_memory(&split(module(b"")).template).unwrap();
+        let like = MemoryTemplate::in_memory(&split(module(b"")).template).unwrap();
         let mut memory = vec![0; 4 * ALIGN];
         memory[ALIGN + 7] = 1;
         memory[2 * ALIGN] = 2;
-        let t = Template::in_memory(&of_memory(&memory, &like).unwrap()).unwrap();
+        let t = MemoryTemplate::in_memory(&of_memory(&memory, &like).unwrap()).unwrap();
         assert_eq!((t.start, t.len, t.size, t.reusable), (ALIGN, 2 * ALIGN, 4 * ALIGN, true));
         let mut bytes = vec![0; 2 * ALIGN];
         t.read(0, &mut bytes).unwrap();
@@ -479,9 +479,9 @@ mod tests {
         for at in [0, ALIGN, 2 * ALIGN, 3 * ALIGN] {
             assert_eq!(t.part(at / PART), Some(&memory[at..at + PART]));
         }
-        let again = Template::in_memory(&of_memory(&memory, &like).unwrap()).unwrap();
+        let again = MemoryTemplate::in_memory(&of_memory(&memory, &like).unwrap()).unwrap();
         memory[3 * ALIGN - 1] = 1;
-        let other = Template::in_memory(&of_memory(&memory, &like).unwrap()).unwrap();
+        let other = MemoryTemplate::in_memory(&of_memory(&memory, &like).unwrap()).unwrap();
         assert!(t.digest == again.digest && t.digest != other.digest && t.digest != like.digest);
         assert!(of_memory(&[1, 2], &like).is_none());
     }
@@ -492,8 +492,8 @@ mod tests {
         for at in [0, 17, 24, 30] {
             let mut bad = good.clone();
             bad[at] ^= 0x40;
-            assert!(Template::in_memory(&bad).is_err(), "byte {at}");
+            assert!(MemoryTemplate::in_memory(&bad).is_err(), "byte {at}");
         }
-        assert!(Template::in_memory(&good[..good.len() - 1]).is_err());
+        assert!(MemoryTemplate::in_memory(&good[..good.len() - 1]).is_err());
     }
 }

@@ -35,19 +35,19 @@ impl Filter {
             let taken = match first {
                 ESCAPE => sequence(rest),
                 0x80.. => character(rest),
-                b'\n' | b'\t' | b'\r' | 0x08 | b' '..=b'~' => Taken::Good(1),
-                _ => Taken::Bad,
+                b'\n' | b'\t' | b'\r' | 0x08 | b' '..=b'~' => FilteredSequence::Good(1),
+                _ => FilteredSequence::Bad,
             };
             let len = match taken {
-                Taken::Good(n) => {
+                FilteredSequence::Good(n) => {
                     out.extend_from_slice(&rest[..n]);
                     n
                 }
-                Taken::Bad => {
+                FilteredSequence::Bad => {
                     out.push(SHOWN);
                     1
                 }
-                Taken::Cut => {
+                FilteredSequence::Cut => {
                     self.held = rest.to_vec();
                     break;
                 }
@@ -60,13 +60,13 @@ impl Filter {
 
 /// A filtered stream to a terminal, which may take less than it is offered.
 #[derive(Debug, Default)]
-pub struct Shown {
+pub struct FilteredStream {
     filter: Filter,
     /// What the terminal has not taken yet.
     left: Vec<u8>,
 }
 
-impl Shown {
+impl FilteredStream {
     /// Most bytes of one write, so that little is left for later.
     const PART: usize = 4096;
 
@@ -77,7 +77,7 @@ impl Shown {
         write: impl Fn(&[u8]) -> Result<usize, E>,
     ) -> Result<usize, E> {
         self.flush(&write)?;
-        let part = &bytes[..bytes.len().min(Shown::PART)];
+        let part = &bytes[..bytes.len().min(FilteredStream::PART)];
         self.left = self.filter.pass(part);
         // These bytes are taken. An error is told with the next ones.
         let _ = self.flush(&write);
@@ -94,7 +94,7 @@ impl Shown {
     }
 }
 
-enum Taken {
+enum FilteredSequence {
     /// So many bytes may be shown.
     Good(usize),
     /// The first byte may not.
@@ -104,39 +104,45 @@ enum Taken {
 }
 
 /// An escape sequence.
-fn sequence(bytes: &[u8]) -> Taken {
+fn sequence(bytes: &[u8]) -> FilteredSequence {
     match bytes.get(1) {
-        None => return Taken::Cut,
+        None => return FilteredSequence::Cut,
         Some(b'[') => {}
-        Some(_) => return Taken::Bad,
+        Some(_) => return FilteredSequence::Bad,
     }
     let is_parameter = |b: &&u8| matches!(**b, b'0'..=b'9' | b';' | b':');
     let parameters = bytes[2..].iter().take_while(is_parameter).count();
     if parameters > LONGEST {
-        return Taken::Bad;
+        return FilteredSequence::Bad;
     }
     match bytes.get(2 + parameters) {
-        None => Taken::Cut,
-        Some(b'm') => Taken::Good(3 + parameters),
-        Some(b'K') if parameters == 0 => Taken::Good(3),
-        Some(_) => Taken::Bad,
+        None => FilteredSequence::Cut,
+        Some(b'm') => FilteredSequence::Good(3 + parameters),
+        Some(b'K') if parameters == 0 => FilteredSequence::Good(3),
+        Some(_) => FilteredSequence::Bad,
     }
 }
 
 /// A character that is no ASCII.
-fn character(bytes: &[u8]) -> Taken {
+fn character(bytes: &[u8]) -> FilteredSequence {
     let head = &bytes[..bytes.len().min(4)];
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
         Err(e) if e.valid_up_to() > 0 => {
             std::str::from_utf8(&head[..e.valid_up_to()]).unwrap_or_default()
         }
-        Err(e) => return if e.error_len().is_none() { Taken::Cut } else { Taken::Bad },
+        Err(e) => {
+            return if e.error_len().is_none() {
+                FilteredSequence::Cut
+            } else {
+                FilteredSequence::Bad
+            };
+        }
     };
     match text.chars().next() {
-        Some(c) if !c.is_control() => Taken::Good(c.len_utf8()),
+        Some(c) if !c.is_control() => FilteredSequence::Good(c.len_utf8()),
         // U+0080 to U+009F: both bytes go, the second one as a stray.
-        _ => Taken::Bad,
+        _ => FilteredSequence::Bad,
     }
 }
 
@@ -155,8 +161,11 @@ mod tests {
 
     #[test]
     fn what_a_terminal_does_not_take_at_once_comes_later() {
-        let (mut shown, room, out) =
-            (Shown::default(), std::cell::Cell::new(3), std::cell::RefCell::new(Vec::new()));
+        let (mut shown, room, out) = (
+            FilteredStream::default(),
+            std::cell::Cell::new(3),
+            std::cell::RefCell::new(Vec::new()),
+        );
         let write = |bytes: &[u8]| match bytes.len().min(room.get()) {
             0 => Err(()),
             n => {

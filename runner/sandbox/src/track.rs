@@ -26,20 +26,20 @@ pub use wasibox_kernel::layer::PART;
 
 /// What a process needs for the first two ways, as far as it is to be had.
 #[derive(Debug)]
-struct Watch {
+struct PageWatch {
     uffd: Option<OwnedFd>,
     pagemap: Option<OwnedFd>,
 }
 
 /// For the process of that number: a copy of it must open its own.
-static WATCH: Mutex<Option<(u32, Arc<Watch>)>> = Mutex::new(None);
+static WATCH: Mutex<Option<(u32, Arc<PageWatch>)>> = Mutex::new(None);
 
 /// Opens what later cells need, unless this process has done so.
 pub fn open() {
     watch();
 }
 
-fn watch() -> Arc<Watch> {
+fn watch() -> Arc<PageWatch> {
     let me = std::process::id();
     let mut kept = crate::lock(&WATCH);
     if let Some((pid, watch)) = &*kept
@@ -49,7 +49,7 @@ fn watch() -> Arc<Watch> {
     }
     let pagemap = std::fs::File::open("/proc/self/pagemap").ok().map(OwnedFd::from);
     let uffd = pagemap.as_ref().and_then(|_| uffd());
-    let watch = Arc::new(Watch { uffd, pagemap });
+    let watch = Arc::new(PageWatch { uffd, pagemap });
     *kept = Some((me, watch.clone()));
     watch
 }
@@ -100,7 +100,7 @@ struct Region {
 }
 
 #[repr(C)]
-struct Scan {
+struct PagemapScan {
     size: u64,
     flags: u64,
     start: u64,
@@ -136,16 +136,16 @@ fn uffd() -> Option<OwnedFd> {
 
 /// How pages are found.
 #[derive(Debug)]
-enum Way {
-    Written(Arc<Watch>),
-    Copied(Arc<Watch>),
+enum TrackingWay {
+    Written(Arc<PageWatch>),
+    Copied(Arc<PageWatch>),
     All,
 }
 
 /// Finds pages of one memory.
 #[derive(Debug)]
 pub struct Tracker {
-    way: Way,
+    way: TrackingWay,
     /// For the other ways: what each part was when it was last looked at.
     seen: HashMap<u32, u64>,
     hasher: RandomState,
@@ -157,13 +157,13 @@ impl Tracker {
         Tracker::with(watch(), base, reserved)
     }
 
-    fn with(watch: Arc<Watch>, base: usize, reserved: usize) -> Tracker {
+    fn with(watch: Arc<PageWatch>, base: usize, reserved: usize) -> Tracker {
         let way = match &*watch {
-            Watch { uffd: Some(uffd), pagemap: Some(_) } if register(uffd, base, reserved) => {
-                Way::Written(watch)
+            PageWatch { uffd: Some(uffd), pagemap: Some(_) } if register(uffd, base, reserved) => {
+                TrackingWay::Written(watch)
             }
-            Watch { pagemap: Some(_), .. } => Way::Copied(watch),
-            _ => Way::All,
+            PageWatch { pagemap: Some(_), .. } => TrackingWay::Copied(watch),
+            _ => TrackingWay::All,
         };
         Tracker { way, seen: HashMap::new(), hasher: RandomState::new() }
     }
@@ -178,16 +178,16 @@ impl Tracker {
         part: impl Fn(u32) -> Option<&'a [u8]>,
     ) -> Vec<u32> {
         let parts = match &self.way {
-            Way::Written(watch) => match written(watch, base, size) {
+            TrackingWay::Written(watch) => match written(watch, base, size) {
                 Some(parts) => return parts,
                 // All from now on: what was written to is not known any more.
                 None => {
-                    self.way = Way::All;
+                    self.way = TrackingWay::All;
                     None
                 }
             },
-            Way::Copied(watch) => copied(watch, base, size),
-            Way::All => None,
+            TrackingWay::Copied(watch) => copied(watch, base, size),
+            TrackingWay::All => None,
         };
         let parts = parts.unwrap_or_else(|| (0..number(size)).collect());
         let (seen, hasher) = (&mut self.seen, &self.hasher);
@@ -216,14 +216,14 @@ fn register(uffd: &OwnedFd, base: usize, reserved: usize) -> bool {
 }
 
 /// Parts written to since the last scan, which are protected again.
-fn written(watch: &Watch, base: usize, size: usize) -> Option<Vec<u32>> {
+fn written(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
     let pagemap = watch.pagemap.as_ref()?;
     let (mut at, end) = (base as u64, (base + size) as u64);
     let mut regions = [Region::default(); REGIONS];
     let mut parts = Vec::new();
     while at < end {
-        let mut scan = Scan {
-            size: size_of::<Scan>() as u64,
+        let mut scan = PagemapScan {
+            size: size_of::<PagemapScan>() as u64,
             flags: SCAN_WP_MATCHING | SCAN_CHECK_WPASYNC,
             start: at,
             end,
@@ -256,7 +256,7 @@ fn written(watch: &Watch, base: usize, size: usize) -> Option<Vec<u32>> {
 }
 
 /// Parts of pages that are no longer the template's file, nor untouched.
-fn copied(watch: &Watch, base: usize, size: usize) -> Option<Vec<u32>> {
+fn copied(watch: &PageWatch, base: usize, size: usize) -> Option<Vec<u32>> {
     const PRESENT: u64 = 1 << 63;
     const SWAPPED: u64 = 1 << 62;
     const OF_FILE: u64 = 1 << 61;
@@ -288,35 +288,35 @@ fn copied(watch: &Watch, base: usize, size: usize) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::Linear;
-    use crate::template::{Template, split};
+    use crate::linear::AddressRange;
+    use crate::template::{MemoryTemplate, split};
 
     /// Of WebAssembly.
     const PAGE: usize = crate::template::ALIGN;
 
     /// Eight pages, of which the second begins with constants.
-    fn memory() -> Linear {
+    fn memory() -> AddressRange {
         let mut wasm =
             b"\0asm\x01\0\0\0\x05\x03\x01\0\x08\x0b\x0b\x01\0\x41\x80\x80\x04\x0b\x03abc".to_vec();
         wasm[14] = wasm.len() as u8 - 15;
-        let template = Template::in_memory(&split(wasm).template).unwrap();
+        let template = MemoryTemplate::in_memory(&split(wasm).template).unwrap();
         assert_eq!((template.start, template.len), (PAGE, PAGE));
-        Linear::new(64 * PAGE, 8 * PAGE, Some(Arc::new(template))).unwrap()
+        AddressRange::new(64 * PAGE, 8 * PAGE, Some(Arc::new(template))).unwrap()
     }
 
-    fn write(m: &Linear, at: usize, byte: u8) {
+    fn write(m: &AddressRange, at: usize, byte: u8) {
         assert!(at < m.size());
         // SAFETY: within the accessible part of a memory that is ours alone.
         unsafe { m.base().as_ptr().add(at).write_volatile(byte) };
     }
 
-    fn read(m: &Linear, at: usize) -> u8 {
+    fn read(m: &AddressRange, at: usize) -> u8 {
         assert!(at < m.size());
         // SAFETY: as above.
         unsafe { m.base().as_ptr().add(at).read_volatile() }
     }
 
-    fn changed(t: &mut Tracker, m: &Linear) -> Vec<u32> {
+    fn changed(t: &mut Tracker, m: &AddressRange) -> Vec<u32> {
         let part = |n: u32| {
             let at = n as usize * PART;
             assert!(at + PART <= m.size());
@@ -332,7 +332,7 @@ mod tests {
         number(at / page * page)..number((at / page + 1) * page)
     }
 
-    fn finds_what_is_written(watch: Arc<Watch>) {
+    fn finds_what_is_written(watch: Arc<PageWatch>) {
         let mut m = memory();
         let mut t = Tracker::with(watch, m.base().as_ptr() as usize, 64 * PAGE);
         read(&m, 3 * PAGE);
@@ -340,9 +340,9 @@ mod tests {
         // What was only read counts where the host's kernel cannot tell; the template's file does not.
         let first = changed(&mut t, &m);
         let expected: &[Vec<u32>] = match t.way {
-            Way::Written(_) => &[vec![]],
-            Way::Copied(_) => &[vec![], parts(3 * PAGE).collect()],
-            Way::All => &[(0..number(8 * PAGE)).collect()],
+            TrackingWay::Written(_) => &[vec![]],
+            TrackingWay::Copied(_) => &[vec![], parts(3 * PAGE).collect()],
+            TrackingWay::All => &[(0..number(8 * PAGE)).collect()],
         };
         assert!(expected.contains(&first), "{first:?}");
         write(&m, PAGE + 5000, 1);
@@ -373,9 +373,9 @@ mod tests {
     #[test]
     fn every_way_finds_what_is_written() {
         let pagemap = || std::fs::File::open("/proc/self/pagemap").ok().map(OwnedFd::from);
-        finds_what_is_written(Arc::new(Watch { uffd: uffd(), pagemap: pagemap() }));
-        finds_what_is_written(Arc::new(Watch { uffd: None, pagemap: pagemap() }));
-        finds_what_is_written(Arc::new(Watch { uffd: None, pagemap: None }));
+        finds_what_is_written(Arc::new(PageWatch { uffd: uffd(), pagemap: pagemap() }));
+        finds_what_is_written(Arc::new(PageWatch { uffd: None, pagemap: pagemap() }));
+        finds_what_is_written(Arc::new(PageWatch { uffd: None, pagemap: None }));
     }
 
     /// The host's kernel writes into the memory, as reads from files of a mount do.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wasibox_image::{Image, ImageSpec, pack_to};
 use wasibox_kernel::CALLS;
-use wasibox_sandbox::{Limits, Policy, Sandbox, Status, Stream};
+use wasibox_sandbox::{Limits, Policy, ProcessStatus, SessionSandbox, StdStream};
 use wasibox_vfs::{Errno, Readiness};
 
 /// Bytes of the smaller memory.
@@ -180,7 +180,7 @@ fn program(pages: u32, module: &str, name: &str, types: &[&str], r: &mut Random)
 #[derive(Debug)]
 struct Nothing;
 
-impl Stream for Nothing {
+impl StdStream for Nothing {
     fn read(&self, _: &mut [u8]) -> Result<usize, Errno> {
         Ok(0)
     }
@@ -235,11 +235,11 @@ fn all_imports(pages: u32) {
     let mut wrong = Vec::new();
     for name in &names {
         // Each in files of its own.
-        let b = Sandbox::new(image.clone(), policy.clone(), None, Arc::new(|_| {})).unwrap();
+        let b = SessionSandbox::new(image.clone(), policy.clone(), None, Arc::new(|_| {})).unwrap();
         let mut s = spec(&[name], b"").0;
         (s.stdin, s.stdout, s.stderr) = (Arc::new(Nothing), Arc::new(Nothing), Arc::new(Nothing));
         let ran = b.run(s).unwrap();
-        if (ran.status, ran.limit, ran.stuck) != (Status::Exited(0), None, 0) {
+        if (ran.status, ran.limit, ran.stuck) != (ProcessStatus::Exited(0), None, 0) {
             wrong.push((name, ran));
         }
     }

@@ -5,10 +5,10 @@ use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use wasibox_image::{Image, ImageSpec, pack_to};
-use wasibox_sandbox::streams::{BytesInput, Capture, Meter};
+use wasibox_sandbox::streams::{BytesInput, Capture, OutputMeter};
 use wasibox_sandbox::{
-    CellChange, CellError, CellRun, LimitHit, Limits, Policy, RunSpec, Sandbox, SandboxError,
-    Status,
+    CellChange, CellError, CellRun, LimitHit, Limits, Policy, ProcessStatus, RunSpec, SandboxError,
+    SessionSandbox,
 };
 
 static MODULES: LazyLock<(Vec<u8>, Vec<u8>)> = LazyLock::new(|| {
@@ -58,17 +58,17 @@ impl Place {
         self.0.path().join("aot")
     }
 
-    fn open(&self, policy: Policy) -> Sandbox {
-        Sandbox::new(self.image("a"), policy, Some(self.aot()), Arc::new(|_| {})).unwrap()
+    fn open(&self, policy: Policy) -> SessionSandbox {
+        SessionSandbox::new(self.image("a"), policy, Some(self.aot()), Arc::new(|_| {})).unwrap()
     }
 
-    fn sandbox(&self) -> Sandbox {
+    fn sandbox(&self) -> SessionSandbox {
         self.open(Policy::default())
     }
 }
 
 fn spec(program: &str, stdin: &str) -> (RunSpec, Arc<Capture>, Arc<Capture>) {
-    let meter = Meter::new(None);
+    let meter = OutputMeter::new(None);
     let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
     let spec = RunSpec {
         argv: vec![program.into()],
@@ -83,36 +83,36 @@ fn spec(program: &str, stdin: &str) -> (RunSpec, Arc<Capture>, Arc<Capture>) {
     (spec, out, err)
 }
 
-fn try_cell(sandbox: &Sandbox, code: &str) -> Result<CellRun, SandboxError> {
+fn try_cell(sandbox: &SessionSandbox, code: &str) -> Result<CellRun, SandboxError> {
     sandbox.cell("one", spec("c", "").0, code.as_bytes())
 }
 
 /// Runs a cell that stays; its status and value.
-fn cell(sandbox: &Sandbox, code: &str) -> (u8, String) {
+fn cell(sandbox: &SessionSandbox, code: &str) -> (u8, String) {
     let ran = try_cell(sandbox, code).unwrap();
     assert!(!ran.is_gone, "{code}: {ran:?}");
     (ran.run.status.code(), String::from_utf8(ran.value.unwrap_or_default()).unwrap())
 }
 
-fn value(sandbox: &Sandbox, code: &str) -> String {
+fn value(sandbox: &SessionSandbox, code: &str) -> String {
     let (status, value) = cell(sandbox, code);
     assert_eq!(status, 0, "{code}: {value}");
     value
 }
 
-fn write(sandbox: &Sandbox, path: &str, text: &str) {
+fn write(sandbox: &SessionSandbox, path: &str, text: &str) {
     let how = wasibox_vfs::OpenFlags { write: true, create: true, ..Default::default() };
     let root = wasibox_vfs::Loc::Tree(wasibox_vfs::tree::ROOT);
     match sandbox.vfs().open(&root, path.as_bytes(), how, 0o644).unwrap() {
-        wasibox_vfs::Opened::File(f) => {
+        wasibox_vfs::OpenResult::File(f) => {
             assert_eq!(f.write(0, false, text.as_bytes()).unwrap().0, text.len())
         }
-        wasibox_vfs::Opened::Descriptor(_) => panic!("{path}"),
+        wasibox_vfs::OpenResult::Descriptor(_) => panic!("{path}"),
     }
 }
 
 /// Parks the interpreter of one sandbox and restores it in another.
-fn move_over(from: &Sandbox, to: &Sandbox, fork: bool) -> CellChange {
+fn move_over(from: &SessionSandbox, to: &SessionSandbox, fork: bool) -> CellChange {
     let change = from.cell_changes("one", true).unwrap();
     to.restore_cell("one", &change.module, &[&change.layer], &change.rest, fork).unwrap();
     change
@@ -128,7 +128,7 @@ fn an_interpreter_stays_from_cell_to_cell() {
     let (spec, out, err) = spec("c", "typed");
     let ran = sandbox.cell("one", spec, b"say hello").unwrap();
     assert_eq!((out.take(), err.take()), (b"hello\n".to_vec(), b"err hello\n".to_vec()));
-    assert_eq!((ran.value, ran.json, ran.run.status), (None, None, Status::Exited(0)));
+    assert_eq!((ran.value, ran.json, ran.run.status), (None, None, ProcessStatus::Exited(0)));
     let (spec, ..) = self::spec("c", "typed");
     let ran = sandbox.cell("one", spec, b"input").unwrap();
     assert_eq!(ran.json.as_deref(), Some(b"\"typed\"".as_slice()));
@@ -138,7 +138,7 @@ fn an_interpreter_stays_from_cell_to_cell() {
     assert_eq!(ran.value.as_deref(), Some(b"prepared".as_slice()));
     assert_eq!(sandbox.cells(), ["one", "two"]);
     let (spec, out, _) = self::spec("c", "");
-    assert_eq!(sandbox.run(spec).unwrap().status, Status::Exited(0));
+    assert_eq!(sandbox.run(spec).unwrap().status, ProcessStatus::Exited(0));
     assert_eq!(out.take(), b"run as a command\n");
     assert!(sandbox.forget_cell("one") && !sandbox.forget_cell("one"));
     assert_eq!(value(&sandbox, "all"), "prepared");
@@ -235,7 +235,9 @@ fn a_file_that_is_not_there_any_more_is_closed() {
 fn what_ends_in_the_middle_is_gone() {
     let place = Place::new();
     let sandbox = place.sandbox();
-    for (code, status) in [("exit 5", Status::Exited(5)), ("trap", Status::Signaled(6))] {
+    for (code, status) in
+        [("exit 5", ProcessStatus::Exited(5)), ("trap", ProcessStatus::Signaled(6))]
+    {
         cell(&sandbox, "keep x");
         let parked = sandbox.cell_changes("one", true).unwrap();
         let ran = try_cell(&sandbox, code).unwrap();
@@ -266,7 +268,11 @@ fn answers_are_not_believed() {
         match lie {
             // Cut, since it lies in memory.
             "lie-long" => assert_eq!((ran.value.unwrap().len(), ran.json), (64 << 10, None)),
-            _ => assert_eq!((ran.is_gone, ran.run.status), (true, Status::Signaled(6)), "{lie}"),
+            _ => assert_eq!(
+                (ran.is_gone, ran.run.status),
+                (true, ProcessStatus::Signaled(6)),
+                "{lie}"
+            ),
         }
     }
     let (_, long) = cell(&sandbox, "long 100000");
@@ -393,7 +399,7 @@ fn programs_without_cells_say_so() {
     assert_eq!(cell_named(&sandbox, "3", "all"), "prepared,y");
 }
 
-fn cell_named(sandbox: &Sandbox, name: &str, code: &str) -> String {
+fn cell_named(sandbox: &SessionSandbox, name: &str, code: &str) -> String {
     let ran = sandbox.cell(name, spec("c", "").0, code.as_bytes()).unwrap();
     String::from_utf8(ran.value.unwrap_or_default()).unwrap()
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use wasibox_image::{Image, ImageSpec, pack_to};
-use wasibox_sandbox::{LimitHit, Limits, Policy, RunResult, Sandbox, Status};
+use wasibox_sandbox::{LimitHit, Limits, Policy, ProcessStatus, RunResult, SessionSandbox};
 
 /// Programs by name. Those that loop never end by themselves.
 const PROGRAMS: &[(&str, &str)] = &[
@@ -179,13 +179,13 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-fn sandbox(limits: Limits) -> Sandbox {
+fn sandbox(limits: Limits) -> SessionSandbox {
     let image = Arc::new(Image::open(&IMAGE).unwrap());
     let policy = Policy { limits, ..Policy::default() };
-    Sandbox::new(image, policy, Some(common::artifacts()), Arc::new(|_| {})).unwrap()
+    SessionSandbox::new(image, policy, Some(common::artifacts()), Arc::new(|_| {})).unwrap()
 }
 
-fn run_in(b: &Sandbox, argv: &[&str], timeout: Option<Duration>) -> (RunResult, String) {
+fn run_in(b: &SessionSandbox, argv: &[&str], timeout: Option<Duration>) -> (RunResult, String) {
     let (mut spec, out, err) = spec(argv, b"");
     spec.timeout = timeout;
     let r = b.run(spec).unwrap();
@@ -212,7 +212,7 @@ fn ends_in_time(program: &str, times: u32) {
     for i in 0..times {
         let begin = Instant::now();
         let (r, _) = run_in(&b, &[program], Some(MS * (1 + i % 7)));
-        assert_eq!((r.status, r.limit), (Status::Signaled(9), Some(LimitHit::Timeout)));
+        assert_eq!((r.status, r.limit), (ProcessStatus::Signaled(9), Some(LimitHit::Timeout)));
         assert!(begin.elapsed() < Duration::from_secs(5), "{program} {i} {:?}", begin.elapsed());
     }
     // Nothing runs on: what is left of it would take the processor.
@@ -274,7 +274,7 @@ fn exceptions_count_as_memory() {
         let (r, out) = run(&[program], limits);
         most.lock().unwrap().0 = false;
         watcher.join().unwrap();
-        assert_eq!((r.status, r.limit), (Status::Signaled(9), Some(LimitHit::Memory)));
+        assert_eq!((r.status, r.limit), (ProcessStatus::Signaled(9), Some(LimitHit::Memory)));
         assert_eq!(out, format!("{program}: ended: the memory limit is reached\n"));
         let grown = most.lock().unwrap().1.saturating_sub(before);
         println!("{program}: {} MiB of {} MiB", grown >> 20, limit >> 20);
@@ -291,7 +291,7 @@ fn a_stack_that_ends_while_the_engine_uses_it_ends_one_process() {
         let stack = (1 << 20) + (more << 12);
         let limits = Limits { stack, timeout: Some(Duration::from_secs(60)), ..Limits::default() };
         let (r, out) = run(&["w-throw-deep"], limits);
-        assert_eq!(r.status, Status::Signaled(11), "{out}");
+        assert_eq!(r.status, ProcessStatus::Signaled(11), "{out}");
         assert_eq!(r.limit, None);
     }
 }
@@ -313,9 +313,9 @@ fn an_exception_at_any_place_near_the_stacks_end_ends_one_process() {
     while high - low > 1 {
         let mid = (low + high) / 2;
         match at(mid, false).status {
-            Status::Exited(0) => low = mid,
+            ProcessStatus::Exited(0) => low = mid,
             s => {
-                assert_eq!(s, Status::Signaled(11));
+                assert_eq!(s, ProcessStatus::Signaled(11));
                 high = mid;
             }
         }
@@ -323,9 +323,9 @@ fn an_exception_at_any_place_near_the_stacks_end_ends_one_process() {
     let mut ends = [0, 0];
     for n in (low - 1000..low - 200).step_by(80).chain(low - 200..low + 10) {
         match at(n, true).status {
-            Status::Exited(0) => ends[0] += 1,
+            ProcessStatus::Exited(0) => ends[0] += 1,
             s => {
-                assert_eq!(s, Status::Signaled(11));
+                assert_eq!(s, ProcessStatus::Signaled(11));
                 ends[1] += 1;
             }
         }
@@ -339,11 +339,11 @@ fn stacks_count_as_memory_and_are_given_back() {
     let _alone = alone();
     let b = sandbox(Limits { memory: 96 << 20, ..Limits::default() });
     let (r, out) = run_in(&b, &["w-recurse"], None);
-    assert_eq!((r.status, r.limit), (Status::Signaled(11), None), "{out}");
+    assert_eq!((r.status, r.limit), (ProcessStatus::Signaled(11), None), "{out}");
     assert!(r.peak_memory > 79 << 20, "{}", r.peak_memory);
     let b = sandbox(Limits { memory: 72 << 20, ..Limits::default() });
     let (r, _) = run_in(&b, &["w-recurse"], None);
-    assert_eq!((r.status, r.limit), (Status::Signaled(9), Some(LimitHit::Memory)));
+    assert_eq!((r.status, r.limit), (ProcessStatus::Signaled(9), Some(LimitHit::Memory)));
 
     let b = sandbox(Limits::default());
     run_in(&b, &["w-recurse"], None);
@@ -368,7 +368,7 @@ fn tables_are_bounded_and_count_as_memory() {
     let _alone = alone();
     let (r, _) = run(&["w-table-grow"], Limits::default());
     // 65 steps of 1,000, and the one that was refused.
-    assert_eq!(r.status, Status::Exited(66));
+    assert_eq!(r.status, ProcessStatus::Exited(66));
     assert!(r.peak_memory > (64 << 20) + (1 << 20), "{}", r.peak_memory);
     let limits = Limits { memory: 72 << 20, ..Limits::default() };
     let (spec, ..) = spec(&["w-table-large"], b"");
@@ -397,7 +397,7 @@ fn a_signal_from_outside_changes_nothing() {
     assert_eq!((r.limit, r.duration >= MS * 300), (Some(LimitHit::Timeout), true));
     for _ in 0..20 {
         let (r, out) = run_in(&b, &["pipeline", "100000", "pipe"], None);
-        assert_eq!(r.status, Status::Exited(0), "{out}");
+        assert_eq!(r.status, ProcessStatus::Exited(0), "{out}");
     }
     *stop.lock().unwrap() = true;
     sender.join().unwrap();

@@ -7,8 +7,10 @@ use common::spec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasibox_image::{Image, ImageSpec, pack_to};
-use wasibox_sandbox::streams::{HostStream, Meter};
-use wasibox_sandbox::{LimitHit, Limits, Policy, RunResult, Sandbox, SandboxError, Status, Stream};
+use wasibox_sandbox::streams::{HostStream, OutputMeter};
+use wasibox_sandbox::{
+    LimitHit, Limits, Policy, ProcessStatus, RunResult, SandboxError, SessionSandbox, StdStream,
+};
 use wasibox_vfs::{Errno, Readiness};
 
 /// What every module begins with.
@@ -46,12 +48,12 @@ const IMPORTS: &str = r#"
 "#;
 
 /// A sandbox whose only program, `/bin/it`, is `IMPORTS`, a memory of so many pages, and `text`.
-fn sandbox(pages: u32, text: &str, limits: Limits) -> Sandbox {
+fn sandbox(pages: u32, text: &str, limits: Limits) -> SessionSandbox {
     let memory = format!("(memory (export \"memory\") {pages})");
     module(&format!("(module {IMPORTS} {memory} {text})"), limits)
 }
 
-fn module(text: &str, limits: Limits) -> Sandbox {
+fn module(text: &str, limits: Limits) -> SessionSandbox {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("image.webc");
     let spec = ImageSpec {
@@ -63,15 +65,16 @@ fn module(text: &str, limits: Limits) -> Sandbox {
     };
     pack_to(&spec, &path).unwrap();
     let image = Arc::new(Image::open(&path).unwrap());
-    Sandbox::new(image, Policy { limits, ..Policy::default() }, None, Arc::new(|_| {})).unwrap()
+    SessionSandbox::new(image, Policy { limits, ..Policy::default() }, None, Arc::new(|_| {}))
+        .unwrap()
 }
 
-fn run(b: &Sandbox) -> RunResult {
+fn run(b: &SessionSandbox) -> RunResult {
     b.run(spec(&["it"], b"").0).unwrap()
 }
 
 /// How `text` ends.
-fn status(pages: u32, text: &str, limits: Limits) -> Status {
+fn status(pages: u32, text: &str, limits: Limits) -> ProcessStatus {
     run(&sandbox(pages, text, limits)).status
 }
 
@@ -97,7 +100,7 @@ fn a_handler_that_raises_its_signal_is_not_called_within_itself() {
         (drop (call $raise (i32.const 10)))
         (if (i32.ne (global.get $count) (i32.const 100000)) (then (call $exit (i32.const 99))))
         (call $exit (global.get $most)))"#;
-    assert_eq!(status(1, text, Limits::default()), Status::Exited(1));
+    assert_eq!(status(1, text, Limits::default()), ProcessStatus::Exited(1));
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn handlers_of_different_signals_nest_a_little_and_none_is_lost() {
         (drop (call $raise (i32.const 1)))
         (if (i32.ne (global.get $count) (i32.const 8)) (then (call $exit (global.get $count))))
         (call $exit (i32.add (i32.const 100) (global.get $most))))"#;
-    assert_eq!(status(1, text, Limits::default()), Status::Exited(104));
+    assert_eq!(status(1, text, Limits::default()), ProcessStatus::Exited(104));
 }
 
 /// What becomes of the process while its handler runs is told as it would be otherwise.
@@ -127,14 +130,20 @@ fn a_process_may_end_in_its_handler() {
                  (drop (call $raise (i32.const 10))))"#
         )
     };
-    assert_eq!(status(1, &with("unreachable"), Limits::default()), Status::Signaled(6));
-    assert_eq!(status(1, &with("(call $exit (i32.const 3))"), timeout(5000)), Status::Exited(3));
+    assert_eq!(status(1, &with("unreachable"), Limits::default()), ProcessStatus::Signaled(6));
+    assert_eq!(
+        status(1, &with("(call $exit (i32.const 3))"), timeout(5000)),
+        ProcessStatus::Exited(3)
+    );
     let r = run(&sandbox(1, &with("(loop (br 0))"), timeout(200)));
-    assert_eq!((r.status, r.limit, r.stuck), (Status::Signaled(9), Some(LimitHit::Timeout), 0));
+    assert_eq!(
+        (r.status, r.limit, r.stuck),
+        (ProcessStatus::Signaled(9), Some(LimitHit::Timeout), 0)
+    );
     // The handler takes itself away and raises: the default action, at once.
     let itself = "(drop (call $handle (i32.const 0) (i32.const 0)))
         (drop (call $raise (local.get $sig))) (call $exit (i32.const 4))";
-    assert_eq!(status(1, &with(itself), Limits::default()), Status::Signaled(10));
+    assert_eq!(status(1, &with(itself), Limits::default()), ProcessStatus::Signaled(10));
 }
 
 /// 1,024 vectors of 16 MiB each, all of them the same memory.
@@ -188,7 +197,7 @@ fn a_read_has_a_most() {
         (drop (call $read (i32.load (i32.const 64)) (i32.const 1024) (i32.const 1024)
           (i32.const 72)))
         (call $exit (i32.ne (i32.load (i32.const 72)) (i32.const 0x7ffff000))))"#;
-    assert_eq!(status(132, text, Limits::default()), Status::Exited(0));
+    assert_eq!(status(132, text, Limits::default()), ProcessStatus::Exited(0));
 }
 
 /// `exec` of `/bin/it` with `args` bytes of arguments at 65536, and `env` of environment there.
@@ -208,13 +217,16 @@ fn exec(args: u32, env: u32, byte: u8) -> String {
 #[test]
 fn argument_lists_are_bounded_and_charged() {
     let (a, lf) = (b'a', b'\n');
-    assert_eq!(status(66, &exec(1_500_000, 1, a), Limits::default()), Status::Exited(99));
+    assert_eq!(status(66, &exec(1_500_000, 1, a), Limits::default()), ProcessStatus::Exited(99));
     // E2BIG: both lists count together, and each string costs more than its bytes.
-    assert_eq!(status(66, &exec(1_500_000, 1_500_000, a), Limits::default()), Status::Exited(1));
-    assert_eq!(status(66, &exec(1_500_000, 1, lf), Limits::default()), Status::Exited(1));
+    assert_eq!(
+        status(66, &exec(1_500_000, 1_500_000, a), Limits::default()),
+        ProcessStatus::Exited(1)
+    );
+    assert_eq!(status(66, &exec(1_500_000, 1, lf), Limits::default()), ProcessStatus::Exited(1));
     // ENOMEM: there is room for the memory and not much more.
     let limits = memory(66 * 65536 + 500_000);
-    assert_eq!(status(66, &exec(1_500_000, 1, a), limits), Status::Exited(48));
+    assert_eq!(status(66, &exec(1_500_000, 1, a), limits), ProcessStatus::Exited(48));
 }
 
 /// A `PATH` of 131,071 colons, each of which once cost a copy of a megabyte of arguments.
@@ -234,9 +246,9 @@ fn a_long_path_is_searched_in_reasonable_time() {
         )
     };
     let r = run(&sandbox(40, &with(131_072), timeout(20_000)));
-    assert_eq!((r.status, r.limit), (Status::Exited(44), None));
+    assert_eq!((r.status, r.limit), (ProcessStatus::Exited(44), None));
     assert!(r.cpu < Duration::from_secs(2), "{:?}", r.cpu);
-    assert_eq!(status(40, &with(131_073), timeout(20_000)), Status::Exited(1));
+    assert_eq!(status(40, &with(131_073), timeout(20_000)), ProcessStatus::Exited(1));
 }
 
 #[test]
@@ -245,8 +257,8 @@ fn the_table_of_descriptors_is_charged() {
         (call $exit (call $dup (i32.const 0) (i32.const 8000) (i32.const 0) (i32.const 64))))"#;
     // A page, the first part of a stack, and what a process takes; then room for the table or not.
     let begin = 65536 + (256 << 10);
-    assert_eq!(status(1, text, memory(begin + 300_000)), Status::Exited(0));
-    assert_eq!(status(1, text, memory(begin + 80_000)), Status::Exited(48));
+    assert_eq!(status(1, text, memory(begin + 300_000)), ProcessStatus::Exited(0));
+    assert_eq!(status(1, text, memory(begin + 80_000)), ProcessStatus::Exited(48));
 }
 
 #[test]
@@ -257,8 +269,8 @@ fn open_files_are_charged() {
             (i32.const 0) (i64.const 2) (i64.const 2) (i32.const 0) (i32.const 64)))
           (br_if $more (i32.eqz (local.get $e))))
         (call $exit (local.get $e)))"#;
-    assert_eq!(status(1, text, Limits::default()), Status::Exited(33));
-    assert_eq!(status(1, text, memory(65536 + (256 << 10) + 300_000)), Status::Exited(48));
+    assert_eq!(status(1, text, Limits::default()), ProcessStatus::Exited(33));
+    assert_eq!(status(1, text, memory(65536 + (256 << 10) + 300_000)), ProcessStatus::Exited(48));
 }
 
 #[test]
@@ -282,7 +294,7 @@ fn working_directories_are_bounded() {
     let data = r#"(data (i32.const 48) "/home/user")"#;
     let memory = "(memory (export \"memory\") 1)";
     let all = format!("(module {start} {IMPORTS} {memory} {data} {text})");
-    assert_eq!(run(&module(&all, Limits::default())).status, Status::Exited(37));
+    assert_eq!(run(&module(&all, Limits::default())).status, ProcessStatus::Exited(37));
 }
 
 /// Every process starts two more and ends; the first ends at once.
@@ -295,7 +307,7 @@ fn nothing_starts_after_the_end_of_the_first_process() {
     let b = sandbox(1, &text, Limits { processes: 40, ..Limits::default() });
     for _ in 0..20 {
         let r = run(&b);
-        assert_eq!((r.status, r.stuck), (Status::Exited(0), 0));
+        assert_eq!((r.status, r.stuck), (ProcessStatus::Exited(0), 0));
     }
 }
 
@@ -310,17 +322,17 @@ fn cpu_time_is_limited_and_waiting_is_none() {
     let r = b.run(spec(&["run", "/bin/spin"], b"").0).unwrap();
     assert_eq!(r.limit, Some(LimitHit::Cpu));
     let r = b.run(spec(&["sleep", "0.5"], b"").0).unwrap();
-    assert_eq!((r.limit, r.status), (None, Status::Exited(0)));
+    assert_eq!((r.limit, r.status), (None, ProcessStatus::Exited(0)));
     // Each run has its own.
     let r = b.run(spec(&["sleep", "0.1"], b"").0).unwrap();
-    assert_eq!((r.limit, r.status), (None, Status::Exited(0)));
+    assert_eq!((r.limit, r.status), (None, ProcessStatus::Exited(0)));
 }
 
 /// A stream whose reads do not return for a while, whatever happens.
 #[derive(Debug)]
 struct Deaf(Duration);
 
-impl Stream for Deaf {
+impl StdStream for Deaf {
     fn read(&self, _: &mut [u8]) -> Result<usize, Errno> {
         let until = Instant::now() + self.0;
         while let left = until.saturating_duration_since(Instant::now())
@@ -367,7 +379,7 @@ fn a_kill_ends_a_write_to_a_full_pipe_of_the_host() {
     let (reader, writer) = std::io::pipe().unwrap();
     let b = common::sandbox(Policy { limits: timeout(200), ..Policy::default() });
     let mut s = spec(&["gen", "1000000"], b"").0;
-    s.stdout = HostStream::output(&writer, Meter::new(None), false).unwrap();
+    s.stdout = HostStream::output(&writer, OutputMeter::new(None), false).unwrap();
     s.stderr = s.stdout.clone();
     let r = b.run(s).unwrap();
     assert_eq!((r.limit, r.stuck), (Some(LimitHit::Timeout), 0));
@@ -381,7 +393,7 @@ fn a_slow_reader_of_the_host_gets_everything() {
     let (mut reader, writer) = std::io::pipe().unwrap();
     let b = common::sandbox(Policy::default());
     let mut s = spec(&["gen", "1000000"], b"").0;
-    s.stdout = HostStream::output(&writer, Meter::new(None), false).unwrap();
+    s.stdout = HostStream::output(&writer, OutputMeter::new(None), false).unwrap();
     let got = std::thread::spawn(move || {
         let (mut all, mut part) = (0, vec![0; 30_000]);
         loop {
@@ -394,5 +406,5 @@ fn a_slow_reader_of_the_host_gets_everything() {
     });
     let r = b.run(s).unwrap();
     drop((b, writer));
-    assert_eq!((r.status, got.join().unwrap()), (Status::Exited(0), 1_000_000));
+    assert_eq!((r.status, got.join().unwrap()), (ProcessStatus::Exited(0), 1_000_000));
 }

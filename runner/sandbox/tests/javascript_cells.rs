@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use wasibox_image::Image;
-use wasibox_sandbox::streams::{BytesInput, Capture, Meter};
-use wasibox_sandbox::{CellRun, LimitHit, Policy, RunSpec, Sandbox, artifact};
+use wasibox_sandbox::streams::{BytesInput, Capture, OutputMeter};
+use wasibox_sandbox::{CellRun, LimitHit, Policy, RunSpec, SessionSandbox, artifact};
 
 static IMAGE: LazyLock<Arc<Image>> = LazyLock::new(|| {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist");
@@ -16,9 +16,9 @@ static IMAGE: LazyLock<Arc<Image>> = LazyLock::new(|| {
     Arc::new(open.unwrap_or_else(|e| panic!("{}: {e}; cargo xtask dist makes it", image.display())))
 });
 
-fn sandbox() -> Sandbox {
+fn sandbox() -> SessionSandbox {
     let quiet = Arc::new(|_: &str| {});
-    Sandbox::new(IMAGE.clone(), Policy::default(), artifact::default_dir(), quiet).unwrap()
+    SessionSandbox::new(IMAGE.clone(), Policy::default(), artifact::default_dir(), quiet).unwrap()
 }
 
 struct Ran {
@@ -41,8 +41,8 @@ impl Ran {
     }
 }
 
-fn with(sandbox: &Sandbox, code: &str, change: impl FnOnce(&mut RunSpec)) -> Ran {
-    let meter = Meter::new(None);
+fn with(sandbox: &SessionSandbox, code: &str, change: impl FnOnce(&mut RunSpec)) -> Ran {
+    let meter = OutputMeter::new(None);
     let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
     let mut spec = RunSpec {
         argv: vec![b"node".to_vec()],
@@ -60,21 +60,21 @@ fn with(sandbox: &Sandbox, code: &str, change: impl FnOnce(&mut RunSpec)) -> Ran
     Ran { cell, out: text(&out), err: text(&err) }
 }
 
-fn any(sandbox: &Sandbox, code: &str) -> Ran {
+fn any(sandbox: &SessionSandbox, code: &str) -> Ran {
     let ran = with(sandbox, code, |_| {});
     assert!(!ran.cell.is_gone, "{code}: {}", ran.err);
     ran
 }
 
 /// A cell that must go well; its value.
-fn cell(sandbox: &Sandbox, code: &str) -> String {
+fn cell(sandbox: &SessionSandbox, code: &str) -> String {
     let ran = any(sandbox, code);
     assert_eq!(ran.status(), 0, "{code}: {}", ran.err);
     ran.value().to_owned()
 }
 
 /// Parks it in one sandbox and restores it in another; how many bytes.
-fn move_over(from: &Sandbox, to: &Sandbox, fork: bool) -> usize {
+fn move_over(from: &SessionSandbox, to: &SessionSandbox, fork: bool) -> usize {
     let change = from.cell_changes("javascript", true).unwrap();
     to.restore_cell("javascript", &change.module, &[&change.layer], &change.rest, fork).unwrap();
     change.layer.len()

@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use std::time::{Duration, Instant};
-use wasibox_sandbox::streams::{Capture, Meter};
-use wasibox_sandbox::{LimitHit, Limits, MountSpec, Policy, SandboxError, Status};
+use wasibox_sandbox::streams::{Capture, OutputMeter};
+use wasibox_sandbox::{LimitHit, Limits, MountSpec, Policy, ProcessStatus, SandboxError};
 
 /// Long before anything else would end the guest, and enough for a machine with much else to do:
 /// how soon a limit works is for the benchmarks.
@@ -25,7 +25,7 @@ fn arguments_environment_and_directory_arrive() {
 #[test]
 fn every_exit_code_is_exact() {
     for code in [0u8, 1, 2, 45, 125, 126, 127, 128, 137, 200, 255] {
-        assert_eq!(run(&["exit", &code.to_string()]).status, Status::Exited(code));
+        assert_eq!(run(&["exit", &code.to_string()]).status, ProcessStatus::Exited(code));
     }
     assert_eq!(run(&["run", "/bin/exit", "254"]).out, "join 0 tag 1 code 254 signal 0\n");
 }
@@ -38,7 +38,8 @@ fn commands_that_cannot_be_run_are_told_apart() {
         let b = sandbox(Policy::default());
         let root = wasibox_vfs::Loc::Tree(wasibox_vfs::tree::ROOT);
         let how = wasibox_vfs::OpenFlags { write: true, create: true, ..Default::default() };
-        let Ok(wasibox_vfs::Opened::File(f)) = b.vfs().open(&root, b"/tmp/f", how, 0o755) else {
+        let Ok(wasibox_vfs::OpenResult::File(f)) = b.vfs().open(&root, b"/tmp/f", how, 0o755)
+        else {
             panic!()
         };
         f.write(0, false, &guest()).unwrap();
@@ -104,13 +105,13 @@ fn a_trap_ends_one_process_as_a_signal() {
         ("badcall", 4, "bad indirect call"),
     ] {
         let o = run(&[command]);
-        assert_eq!(o.status, Status::Signaled(signal), "{command}");
+        assert_eq!(o.status, ProcessStatus::Signaled(signal), "{command}");
         assert!(o.err.starts_with(&format!("{command}: {word}")), "{command}: {}", o.err);
         assert_eq!(o.err.lines().count(), 1, "{}", o.err);
         let o = run(&["run", &format!("/bin/{command}")]);
         let code = 128 + u16::from(signal);
         assert_eq!(o.out, format!("join 0 tag 2 code {code} signal {signal}\n"));
-        assert_eq!(o.status, Status::Exited(0));
+        assert_eq!(o.status, ProcessStatus::Exited(0));
     }
 }
 
@@ -162,13 +163,13 @@ fn interrupting_ends_everything() {
     let r = b.run(spec(&["run", "/bin/spin"], b"").0).unwrap();
     assert!(r.interrupted && t.elapsed() < SOON);
     // The sandbox is usable again.
-    assert_eq!(b.run(spec(&["true"], b"").0).unwrap().status, Status::Exited(0));
+    assert_eq!(b.run(spec(&["true"], b"").0).unwrap().status, ProcessStatus::Exited(0));
 }
 
 #[test]
 fn background_processes_end_with_the_first() {
     let o = run(&["leave"]);
-    assert_eq!((o.status, &*o.out), (Status::Exited(7), "left\n"));
+    assert_eq!((o.status, &*o.out), (ProcessStatus::Exited(7), "left\n"));
     assert_eq!(o.ended, ["spin", "sleep 60"]);
     assert!(o.took < SOON);
     // Nothing is named where the run was ended, or nothing was left.
@@ -187,7 +188,7 @@ fn memory_is_limited_for_all_processes_together() {
     let have: u64 = o.out.lines().last().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
     assert!((40..64).contains(&have), "{}", o.out);
     // It was told, and has coped.
-    assert_eq!((o.status, o.limit), (Status::Exited(0), None));
+    assert_eq!((o.status, o.limit), (ProcessStatus::Exited(0), None));
     assert!(o.peak > 60 << 20 && o.peak <= 64 << 20);
     // Each process needs 9 MiB to begin with.
     let o = start(&["bomb", "100"], policy, b"").unwrap();
@@ -210,7 +211,7 @@ fn processes_are_limited() {
 #[test]
 fn output_is_limited() {
     let b = sandbox(Policy::default());
-    let meter = Meter::new(Some(100_000));
+    let meter = OutputMeter::new(Some(100_000));
     let (mut s, ..) = spec(&["yes"], b"");
     let out = Capture::new(meter.clone());
     (s.stdout, s.stderr) = (out.clone(), out.clone());
@@ -235,7 +236,7 @@ fn disk_is_limited() {
 #[test]
 fn hostile_calls_get_errors() {
     let o = run(&["badcalls"]);
-    assert_eq!(o.status, Status::Exited(0), "{}", o.err);
+    assert_eq!(o.status, ProcessStatus::Exited(0), "{}", o.err);
     assert!(o.out.starts_with("92 calls"), "{}", o.out);
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, LazyLock, Mutex};
 use wasibox_image::{Image, ImageSpec, pack_to};
-use wasibox_sandbox::streams::{BytesInput, Capture, Meter};
-use wasibox_sandbox::{Limits, Policy, RunSpec, Sandbox, Status, compile_all};
+use wasibox_sandbox::streams::{BytesInput, Capture, OutputMeter};
+use wasibox_sandbox::{Limits, Policy, ProcessStatus, RunSpec, SessionSandbox, compile_all};
 
 static MODULE: LazyLock<Vec<u8>> = LazyLock::new(|| build(&[]));
 
@@ -66,9 +66,9 @@ impl Place {
         std::mem::take(&mut *self.said.lock().unwrap()).join("\n")
     }
 
-    fn sandbox(&self, image: &Arc<Image>, memory: u64) -> Sandbox {
+    fn sandbox(&self, image: &Arc<Image>, memory: u64) -> SessionSandbox {
         let policy = Policy { limits: Limits { memory, ..Limits::default() }, ..Policy::default() };
-        Sandbox::new(image.clone(), policy, Some(self.artifacts()), self.progress()).unwrap()
+        SessionSandbox::new(image.clone(), policy, Some(self.artifacts()), self.progress()).unwrap()
     }
 
     fn snapshots(&self) -> Vec<PathBuf> {
@@ -77,8 +77,8 @@ impl Place {
     }
 }
 
-fn run(sandbox: &Sandbox, args: &[&str]) -> (Status, String) {
-    let meter = Meter::new(None);
+fn run(sandbox: &SessionSandbox, args: &[&str]) -> (ProcessStatus, String) {
+    let meter = OutputMeter::new(None);
     let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
     let argv = std::iter::once(&"p").chain(args).map(|a| a.as_bytes().to_vec()).collect();
     let spec = RunSpec {
@@ -103,13 +103,16 @@ fn every_process_goes_on_from_the_prepared_memory() {
     let image = place.image("care", &MODULE);
     let sandbox = place.sandbox(&image, ROOMY);
     let found = "prepared with care; [5242880]; ";
-    assert_eq!(run(&sandbox, &["a"]), (Status::Exited(0), format!("{found}[\"a\"]\n")));
+    assert_eq!(run(&sandbox, &["a"]), (ProcessStatus::Exited(0), format!("{found}[\"a\"]\n")));
     let said = place.said();
     assert!(said.contains("preparing p for quick starts, once\nprepared p in "), "{said}");
     // What one process writes, the next one does not see, in the same instance or another.
     let (_, out) = run(&sandbox, &["write"]);
     assert_eq!(out, "prepared with care; [5242880, 7]; [\"write\"]\n");
-    assert_eq!(run(&sandbox, &["fail"]), (Status::Exited(4), format!("{found}[\"fail\"]\n")));
+    assert_eq!(
+        run(&sandbox, &["fail"]),
+        (ProcessStatus::Exited(4), format!("{found}[\"fail\"]\n"))
+    );
     assert_eq!(run(&sandbox, &["b"]).1, format!("{found}[\"b\"]\n"));
     // Kept for later sessions.
     let other = place.sandbox(&image, ROOMY);
@@ -126,7 +129,7 @@ fn a_process_can_ask_for_its_beginning() {
     let place = Place::new();
     let sandbox = place.sandbox(&place.image("x", &MODULE), ROOMY);
     for _ in 0..2 {
-        let anew = (Status::Exited(0), "begun anew [\"anew\", \"1\"]\n".into());
+        let anew = (ProcessStatus::Exited(0), "begun anew [\"anew\", \"1\"]\n".into());
         assert_eq!(run(&sandbox, &["anew", "1"]), anew);
         assert_eq!(run(&sandbox, &[]).1, "prepared with x; [5242880]; []\n");
     }
@@ -221,7 +224,8 @@ fn a_policy_can_ask_for_fresh_programs() {
     for fresh_programs in [true, false, true] {
         let policy = Policy { fresh_programs, ..Policy::default() };
         let sandbox =
-            Sandbox::new(image.clone(), policy, Some(place.artifacts()), place.progress()).unwrap();
+            SessionSandbox::new(image.clone(), policy, Some(place.artifacts()), place.progress())
+                .unwrap();
         let expected =
             if fresh_programs { "begun anew []\n" } else { "prepared with x; [5242880]; []\n" };
         assert_eq!(run(&sandbox, &[]).1, expected);

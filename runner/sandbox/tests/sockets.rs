@@ -5,7 +5,7 @@
 mod common;
 
 use common::*;
-use wasibox_sandbox::{Limits, Policy, Status};
+use wasibox_sandbox::{Limits, Policy, ProcessStatus};
 
 #[test]
 fn calls_have_wasix_layouts_and_linux_answers() {
@@ -29,7 +29,7 @@ error true
 localhost 0 2 [1, 0, 127, 0, 0, 1]
 example 44
 ";
-    assert_eq!((o.status, o.out.as_str()), (Status::Exited(0), expected), "{}", o.err);
+    assert_eq!((o.status, o.out.as_str()), (ProcessStatus::Exited(0), expected), "{}", o.err);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 use wasibox_image::{Image, ImageSpec, pack_to};
-use wasibox_sandbox::{LimitHit, Limits, Policy, RunResult, Sandbox, Status};
+use wasibox_sandbox::{LimitHit, Limits, Policy, ProcessStatus, RunResult, SessionSandbox};
 
 /// What every module begins with. Addresses below 4096 are the helpers'.
 const PRELUDE: &str = r#"
@@ -55,7 +55,7 @@ const PRELUDE: &str = r#"
 "#;
 
 /// A sandbox whose program `/bin/it` is `PRELUDE`, a memory of two pages and `text`; `/bin/other` exits with 9.
-fn sandbox(text: &str, limits: Limits) -> Sandbox {
+fn sandbox(text: &str, limits: Limits) -> SessionSandbox {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("image.webc");
     let it = format!("(module {PRELUDE} (memory (export \"memory\") 2) {text})");
@@ -73,7 +73,8 @@ fn sandbox(text: &str, limits: Limits) -> Sandbox {
     };
     pack_to(&spec, &path).unwrap();
     let image = Arc::new(Image::open(&path).unwrap());
-    Sandbox::new(image, Policy { limits, ..Policy::default() }, None, Arc::new(|_| {})).unwrap()
+    SessionSandbox::new(image, Policy { limits, ..Policy::default() }, None, Arc::new(|_| {}))
+        .unwrap()
 }
 
 fn run(text: &str, limits: Limits) -> RunResult {
@@ -87,7 +88,7 @@ fn exits(text: &str) -> u8 {
     let limits = Limits { timeout: Some(Duration::from_secs(60)), ..Limits::default() };
     let ran = run(text, limits);
     match (ran.status, ran.limit) {
-        (Status::Exited(n), None) => n,
+        (ProcessStatus::Exited(n), None) => n,
         _ => panic!("{ran:?}"),
     }
 }
@@ -313,16 +314,16 @@ fn limits_end_those_that_wait_and_those_that_compute() {
 #[test]
 fn whatever_ends_a_thread_by_force_ends_the_process() {
     for (end, status) in [
-        ("(call $exit (i32.const 7))", Status::Exited(7)),
-        ("(unreachable)", Status::Signaled(6)),
-        ("(drop (i32.load (i32.const 2000000000)))", Status::Signaled(11)),
-        ("(drop (i32.div_u (i32.const 1) (i32.load (i32.const 4096))))", Status::Signaled(8)),
-        ("(call $deep)", Status::Signaled(11)),
-        ("(drop (call $signal (i32.const 2) (i32.const 9)))", Status::Signaled(9)),
+        ("(call $exit (i32.const 7))", ProcessStatus::Exited(7)),
+        ("(unreachable)", ProcessStatus::Signaled(6)),
+        ("(drop (i32.load (i32.const 2000000000)))", ProcessStatus::Signaled(11)),
+        ("(drop (i32.div_u (i32.const 1) (i32.load (i32.const 4096))))", ProcessStatus::Signaled(8)),
+        ("(call $deep)", ProcessStatus::Signaled(11)),
+        ("(drop (call $signal (i32.const 2) (i32.const 9)))", ProcessStatus::Signaled(9)),
         (
             "(drop (call $exec (i32.const 16) (i32.const 10) (i32.const 16) (i32.const 10) (i32.const 0)
                (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0)))",
-            Status::Exited(9),
+            ProcessStatus::Exited(9),
         ),
     ] {
         let text = format!(
@@ -379,10 +380,10 @@ fn threads_count_as_processes_do() {
         (call $exit (local.get $n)))"#;
     let limits = Limits { processes: 12, ..Limits::default() };
     let ran = run(text, limits);
-    assert_eq!((ran.status, ran.limit), (Status::Exited(11), Some(LimitHit::Processes)));
+    assert_eq!((ran.status, ran.limit), (ProcessStatus::Exited(11), Some(LimitHit::Processes)));
     // Memory is a limit, too: 16 MiB have room for some stacks.
     let ran = run(text, Limits { memory: 16 << 20, ..Limits::default() });
-    let Status::Exited(n) = ran.status else { panic!("{ran:?}") };
+    let ProcessStatus::Exited(n) = ran.status else { panic!("{ran:?}") };
     assert!((1..127).contains(&n), "{ran:?}");
 }
 
@@ -424,7 +425,7 @@ fn a_thousand_one_after_another_keep_nothing() {
         )
     };
     let (few, many) = (run(&text(10), Limits::default()), run(&text(1000), Limits::default()));
-    assert_eq!((few.status, many.status), (Status::Exited(0), Status::Exited(0)));
+    assert_eq!((few.status, many.status), (ProcessStatus::Exited(0), ProcessStatus::Exited(0)));
     // One that leaves and one that begins may overlap.
     assert!(many.peak_memory <= few.peak_memory + (4 << 20), "{few:?} {many:?}");
 }

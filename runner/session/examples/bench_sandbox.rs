@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasibox::{
-    Action, Engine, EngineOptions, Exec, Image, Isolation, Policy, Pool, PoolOptions, Session,
+    Action, Engine, EngineOptions, Exec, Image, Isolation, Policy, PoolOptions, Session, WorkerPool,
 };
 
 /// Counted runs of a call; sessions are made a tenth as often.
@@ -30,7 +30,7 @@ fn main() -> Result<()> {
         _ => return Err("usage: IMAGE RUNNER [SESSIONS]".into()),
     };
     let options = PoolOptions { program: Some(runner.clone()), warm: 4, ..PoolOptions::new(image) };
-    let pool = Pool::new(options)?;
+    let pool = WorkerPool::new(options)?;
     pool.warm_up();
     calls(image, &pool)?;
     sessions(image, &pool)?;
@@ -199,7 +199,7 @@ fn row(what: &str, thread: f64, process: f64, must: &str) {
     println!("{what:<44} {thread:>9.3} ms {process:>9.3} ms   {must}");
 }
 
-fn calls(image: &Path, pool: &Arc<Pool>) -> Result<()> {
+fn calls(image: &Path, pool: &Arc<WorkerPool>) -> Result<()> {
     let (thread, process) = (by_threads(image)?, Session::on(pool, Policy::default())?);
     println!("{:<44} {:>12} {:>12}", "", "by thread", "by process");
     for script in ["true", "echo hi | wc -c", "echo x > /tmp/x"] {
@@ -216,7 +216,7 @@ fn calls(image: &Path, pool: &Arc<Pool>) -> Result<()> {
     Ok(())
 }
 
-fn sessions(image: &Path, pool: &Arc<Pool>) -> Result<()> {
+fn sessions(image: &Path, pool: &Arc<WorkerPool>) -> Result<()> {
     let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..RUNS / 10 {
         pool.warm_up();
@@ -235,7 +235,7 @@ fn sessions(image: &Path, pool: &Arc<Pool>) -> Result<()> {
     Ok(())
 }
 
-fn memory(pool: &Arc<Pool>) -> Result<()> {
+fn memory(pool: &Arc<WorkerPool>) -> Result<()> {
     let session = Session::on(pool, Policy::default())?;
     let pid = session.worker().ok_or("no worker")?;
     let idle = private(pid)?;
@@ -255,7 +255,7 @@ fn private(pid: u32) -> Result<f64> {
     Ok(kb.sum::<f64>() / 1024.0)
 }
 
-fn throughput(image: &Path, pool: &Arc<Pool>) -> Result<()> {
+fn throughput(image: &Path, pool: &Arc<WorkerPool>) -> Result<()> {
     let rate = |make: &(dyn Fn() -> Result<Session> + Sync)| -> Result<f64> {
         let made: Vec<Session> = (0..BUSY).map(|_| make()).collect::<Result<_>>()?;
         let begun = Instant::now();

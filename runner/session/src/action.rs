@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 use wasibox_vfs::around::{self, SESSION_OPTION, SESSION_SHELL};
-pub use wasibox_vfs::around::{HOME, Place};
+pub use wasibox_vfs::around::{HOME, ShellSurroundings};
 
 /// A request to a [`crate::Session`].
 #[derive(Clone, Debug)]
@@ -36,14 +36,14 @@ pub struct Exec {
     /// Whether a terminal that output goes to gets every byte as it is, not text and colours only.
     pub raw_terminal: bool,
     /// Where the session's shell was when the call before ended.
-    place: Option<Place>,
+    place: Option<ShellSurroundings>,
     /// Code for an interpreter that stays, instead of a command.
-    pub(crate) cell: Option<Cell>,
+    pub(crate) cell: Option<CellRequest>,
 }
 
 /// Code for an interpreter of the session's that stays from call to call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Cell {
+pub(crate) struct CellRequest {
     /// Which interpreter.
     pub name: String,
     pub code: Vec<u8>,
@@ -97,14 +97,14 @@ impl Exec {
     /// A cell of the session's Python interpreter: variables, imports and open files stay for the next one. The
     /// value of its last expression is in the outcome ([`Outcome::value`](crate::Outcome)).
     pub fn python(code: impl Into<Vec<u8>>) -> Exec {
-        let cell = Cell { name: PYTHON.into(), code: code.into() };
+        let cell = CellRequest { name: PYTHON.into(), code: code.into() };
         Exec { cell: Some(cell), ..Exec::new(["python3"]) }
     }
 
     /// The same in the session's JavaScript interpreter: `let`, `const` and classes of its top may be declared again,
     /// `await` and `import` are allowed there.
     pub fn javascript(code: impl Into<Vec<u8>>) -> Exec {
-        let cell = Cell { name: JAVASCRIPT.into(), code: code.into() };
+        let cell = CellRequest { name: JAVASCRIPT.into(), code: code.into() };
         Exec { cell: Some(cell), ..Exec::new(["node"]) }
     }
 
@@ -159,7 +159,7 @@ impl Exec {
         match (self.as_script(), state) {
             (Some(_), None) => drop(self.argv.remove(1)),
             (Some(_), Some(_)) => {}
-            (None, state) => self.place = state.and_then(Place::of),
+            (None, state) => self.place = state.and_then(ShellSurroundings::of),
         }
     }
 

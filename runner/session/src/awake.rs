@@ -9,40 +9,40 @@ const AGAIN: Duration = Duration::from_millis(20);
 
 /// What can be put to sleep.
 pub trait Sleeper: Send + Sync + 'static {
-    /// Goes to sleep unless it is busy; whether it was awake. It leaves its [`Slot`].
+    /// Goes to sleep unless it is busy; whether it was awake. It leaves its [`AwakeGuard`].
     fn try_sleep(&self) -> bool;
 }
 
 /// The sessions that are awake.
-pub struct Awake<S: Sleeper>(Arc<Room<S>>);
+pub struct Awake<S: Sleeper>(Arc<AwakeRoom<S>>);
 
-struct Room<S> {
-    places: Mutex<Vec<Place<S>>>,
+struct AwakeRoom<S> {
+    places: Mutex<Vec<AwakePlace<S>>>,
     changed: Condvar,
     most: usize,
     begun: Instant,
 }
 
-struct Place<S> {
+struct AwakePlace<S> {
     who: Weak<S>,
     used: Arc<AtomicU64>,
 }
 
 /// A place among those that are awake; left when it is dropped.
-pub struct Slot {
+pub struct AwakeGuard {
     used: Arc<AtomicU64>,
     begun: Instant,
     leave: Box<dyn Fn() + Send>,
 }
 
-impl Slot {
+impl AwakeGuard {
     /// It is used now.
     pub fn touch(&self) {
         self.used.store(millis(self.begun), Ordering::Relaxed);
     }
 }
 
-impl Drop for Slot {
+impl Drop for AwakeGuard {
     fn drop(&mut self) {
         (self.leave)();
     }
@@ -52,8 +52,8 @@ fn millis(begun: Instant) -> u64 {
     begun.elapsed().as_millis() as u64
 }
 
-impl<S> Room<S> {
-    fn lock(&self) -> MutexGuard<'_, Vec<Place<S>>> {
+impl<S> AwakeRoom<S> {
+    fn lock(&self) -> MutexGuard<'_, Vec<AwakePlace<S>>> {
         self.places.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
@@ -64,7 +64,7 @@ impl<S: Sleeper> Awake<S> {
     /// # Errors
     /// If there can be no thread to look after them.
     pub fn new(most: usize, idle: Option<Duration>) -> std::io::Result<Awake<S>> {
-        let room = Arc::new(Room {
+        let room = Arc::new(AwakeRoom {
             places: Mutex::new(Vec::new()),
             changed: Condvar::new(),
             most: most.max(1),
@@ -85,13 +85,13 @@ impl<S: Sleeper> Awake<S> {
 
     /// A place for a session that is about to be awake. If there is none, the one that was used
     /// longest ago and is not busy goes to sleep; if all are busy, this waits.
-    pub fn enter(&self, who: &Arc<S>) -> Slot {
+    pub fn enter(&self, who: &Arc<S>) -> AwakeGuard {
         let room = &self.0;
         let used = Arc::new(AtomicU64::new(millis(room.begun)));
         loop {
             let mut places = room.lock();
             if places.len() < room.most {
-                places.push(Place { who: Arc::downgrade(who), used: used.clone() });
+                places.push(AwakePlace { who: Arc::downgrade(who), used: used.clone() });
                 break;
             }
             let mut others: Vec<(u64, Option<Arc<S>>)> =
@@ -113,18 +113,18 @@ impl<S: Sleeper> Awake<S> {
             room.lock().retain(|place| !Arc::ptr_eq(&place.used, &mine));
             room.changed.notify_one();
         });
-        Slot { used, begun, leave }
+        AwakeGuard { used, begun, leave }
     }
 }
 
 /// The life of the thread that looks after idle sessions, until there is nothing to look after.
-fn put_to_sleep<S: Sleeper>(room: &Weak<Room<S>>, idle: Duration) {
+fn put_to_sleep<S: Sleeper>(room: &Weak<AwakeRoom<S>>, idle: Duration) {
     let step = (idle / 4).clamp(Duration::from_millis(10), Duration::from_secs(5));
     loop {
         std::thread::sleep(step);
         let Some(room) = room.upgrade() else { return };
         let now = millis(room.begun);
-        let is_old = |p: &&Place<S>| {
+        let is_old = |p: &&AwakePlace<S>| {
             u128::from(now.saturating_sub(p.used.load(Ordering::Relaxed))) >= idle.as_millis()
         };
         let old: Vec<_> = room.lock().iter().filter(is_old).flat_map(|p| p.who.upgrade()).collect();
@@ -141,7 +141,7 @@ mod tests {
 
     #[derive(Default)]
     struct One {
-        slot: Mutex<Option<Slot>>,
+        slot: Mutex<Option<AwakeGuard>>,
         busy: AtomicBool,
     }
 

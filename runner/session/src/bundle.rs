@@ -1,7 +1,7 @@
 //! An image and its machine code in one folder, compressed: what packages for other languages carry.
 //!
 //! # Format
-//! `image.webc.zst` is the image. `code.zst` is a line of JSON ([`Contents`]), then the bytes that it lists, one after
+//! `image.webc.zst` is the image. `code.zst` is a line of JSON ([`BundleContents`]), then the bytes that it lists, one after
 //! another. `bundle.json` says how long the image is, and what it is told from others by; it is written last.
 //!
 //! Unpacking is done once: the image goes to a folder under its digest, machine code to the folder where it is kept
@@ -15,7 +15,9 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use wasibox_image::Image;
-use wasibox_sandbox::artifact::carry::{self, Carried, Into, Needs, Subject};
+use wasibox_sandbox::artifact::carry::{
+    self, ArtifactFolder, CarriedCode, CodeRequirements, CodeSubject,
+};
 
 /// Level of compression: docs/decisions.md has the figures.
 const LEVEL: i32 = 12;
@@ -29,7 +31,7 @@ const HEAD: &str = "bundle.json";
 
 /// `bundle.json`.
 #[derive(Debug, Serialize, Deserialize)]
-struct Head {
+struct BundleHead {
     /// [`Image::identity`] in hexadecimal.
     image: String,
     /// The image's bytes.
@@ -38,14 +40,14 @@ struct Head {
 
 /// What `code.zst` holds.
 #[derive(Debug, Serialize, Deserialize)]
-struct Contents {
-    needs: Needs,
-    parts: Vec<Part>,
+struct BundleContents {
+    needs: CodeRequirements,
+    parts: Vec<BundlePart>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Part {
-    subject: Subject,
+struct BundlePart {
+    subject: CodeSubject,
     /// Of a program: bytes of its code and of its memory's template; of a snapshot one number.
     sizes: Vec<u64>,
 }
@@ -71,7 +73,7 @@ pub fn pack(image: &Path, artifacts: &Path, to: &Path) -> Result<(), Error> {
     let size = compressed(&to.join(IMAGE), |out| std::io::copy(&mut from, out))?;
     let path = to.join(CODE);
     compressed(&path, |out| write_code(&carried, out))?;
-    let head = Head { image: hex(&opened.identity()), size };
+    let head = BundleHead { image: hex(&opened.identity()), size };
     let text = serde_json::to_vec(&head).map_err(std::io::Error::other)?;
     Ok(std::fs::write(to.join(HEAD), text)?)
 }
@@ -97,21 +99,22 @@ fn compressed<T>(
     Ok(done)
 }
 
-fn write_code(carried: &[Carried], out: &mut dyn Write) -> std::io::Result<()> {
-    let bytes = |c: &Carried| -> (Subject, Vec<Vec<u8>>) {
+fn write_code(carried: &[CarriedCode], out: &mut dyn Write) -> std::io::Result<()> {
+    let bytes = |c: &CarriedCode| -> (CodeSubject, Vec<Vec<u8>>) {
         match c {
-            Carried::Program { subject, code, template } => {
+            CarriedCode::Program { subject, code, template } => {
                 (subject.clone(), vec![code.clone(), template.clone()])
             }
-            Carried::Snapshot { subject, memory } => (subject.clone(), vec![memory.clone()]),
+            CarriedCode::Snapshot { subject, memory } => (subject.clone(), vec![memory.clone()]),
         }
     };
     let all: Vec<_> = carried.iter().map(bytes).collect();
-    let part = |(subject, pieces): &(Subject, Vec<Vec<u8>>)| Part {
+    let part = |(subject, pieces): &(CodeSubject, Vec<Vec<u8>>)| BundlePart {
         subject: subject.clone(),
         sizes: pieces.iter().map(|p| p.len() as u64).collect(),
     };
-    let contents = Contents { needs: Needs::of_own(), parts: all.iter().map(part).collect() };
+    let contents =
+        BundleContents { needs: CodeRequirements::of_own(), parts: all.iter().map(part).collect() };
     serde_json::to_writer(&mut *out, &contents)?;
     out.write_all(b"\n")?;
     all.iter().flat_map(|(_, pieces)| pieces).try_for_each(|piece| out.write_all(piece))
@@ -119,7 +122,7 @@ fn write_code(carried: &[Carried], out: &mut dyn Write) -> std::io::Result<()> {
 
 /// A step of unpacking a bundle, as a line for a person.
 #[derive(Debug, thiserror::Error)]
-pub enum Step {
+pub enum BundleStep {
     #[error("unpacking the image ({} MB), once", .bytes.div_ceil(1_000_000))]
     Begins { bytes: u64 },
     #[error(
@@ -139,11 +142,11 @@ pub fn unpack(
     bundle: &Path,
     images: &Path,
     artifacts: Option<&Path>,
-    progress: &dyn Fn(Step),
+    progress: &dyn Fn(BundleStep),
 ) -> Result<PathBuf, Error> {
     let path = bundle.join(HEAD);
     let text = std::fs::read(&path).map_err(at(&path))?;
-    let head: Head = serde_json::from_slice(&text).map_err(|_| wrong(HEAD))?;
+    let head: BundleHead = serde_json::from_slice(&text).map_err(|_| wrong(HEAD))?;
     let is_name = head.image.len() == 64 && head.image.bytes().all(|b| b.is_ascii_hexdigit());
     if !is_name {
         return Err(wrong(HEAD));
@@ -161,20 +164,20 @@ pub fn unpack(
     if is_there(&image) {
         return Ok(image);
     }
-    progress(Step::Begins { bytes: head.size });
+    progress(BundleStep::Begins { bytes: head.size });
     let begin = Instant::now();
     if let Some(artifacts) = artifacts
         && let Err(e) = take_code(&bundle.join(CODE), artifacts)
     {
-        progress(Step::CodeNotTaken(e.to_string()));
+        progress(BundleStep::CodeNotTaken(e.to_string()));
     }
     // The image's name comes last: where it is there, the code is, too.
     take_image(&bundle.join(IMAGE), &image, &head)?;
-    progress(Step::Ends(begin.elapsed()));
+    progress(BundleStep::Ends(begin.elapsed()));
     Ok(image)
 }
 
-fn take_image(from: &Path, to: &Path, head: &Head) -> Result<(), Error> {
+fn take_image(from: &Path, to: &Path, head: &BundleHead) -> Result<(), Error> {
     let part = to.with_extension(format!("{}.part", std::process::id()));
     let done = (|| {
         let mut frame = zstd::Decoder::new(File::open(from).map_err(at(from))?)?;
@@ -197,11 +200,11 @@ fn take_code(from: &Path, artifacts: &Path) -> Result<(), Error> {
     let mut code = BufReader::new(zstd::Decoder::new(File::open(from).map_err(at(from))?)?);
     let mut line = Vec::new();
     (&mut code).take(MAX_LINE).read_until(b'\n', &mut line)?;
-    let contents: Contents = serde_json::from_slice(&line).map_err(|_| wrong(CODE))?;
+    let contents: BundleContents = serde_json::from_slice(&line).map_err(|_| wrong(CODE))?;
     contents.needs.check().map_err(Error::Refused)?;
-    let into = Into::dir(artifacts).map_err(Error::Refused)?;
+    let into = ArtifactFolder::dir(artifacts).map_err(Error::Refused)?;
     let mut left = MAX_CODE;
-    for Part { subject, sizes } in contents.parts {
+    for BundlePart { subject, sizes } in contents.parts {
         let mut pieces = Vec::new();
         for size in sizes {
             left = left.checked_sub(size).ok_or_else(|| wrong(CODE))?;
@@ -213,9 +216,9 @@ fn take_code(from: &Path, artifacts: &Path) -> Result<(), Error> {
             pieces.push(piece);
         }
         let carried = match <[Vec<u8>; 2]>::try_from(pieces) {
-            Ok([code, template]) => Carried::Program { subject, code, template },
+            Ok([code, template]) => CarriedCode::Program { subject, code, template },
             Err(mut pieces) => match (pieces.pop(), pieces.pop()) {
-                (Some(memory), None) => Carried::Snapshot { subject, memory },
+                (Some(memory), None) => CarriedCode::Snapshot { subject, memory },
                 _ => return Err(wrong(CODE)),
             },
         };

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use wasibox_sandbox::expose::{self, Doors};
+use wasibox_sandbox::expose::{self, LoopbackGate};
 
 /// How long a session may take to say whether somebody listens at a port.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -16,33 +16,33 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Ends what a session runs, from another thread.
 #[derive(Clone, Default)]
-pub struct Interrupt(Arc<Mutex<Target>>);
+pub struct Interrupt(Arc<Mutex<InterruptTarget>>);
 
 #[derive(Default)]
-struct Target {
+struct InterruptTarget {
     /// Asked for while the session was asleep.
     is_due: bool,
-    control: Option<Control>,
+    control: Option<SandboxControl>,
 }
 
 /// What ends it, and where its ports are.
-pub(crate) enum Control {
-    Threads(wasibox_sandbox::Interrupt, Doors),
-    Process(link::Interrupt),
+pub(crate) enum SandboxControl {
+    Threads(wasibox_sandbox::SandboxInterrupt, LoopbackGate),
+    Process(link::WorkerInterrupt),
 }
 
-impl Control {
+impl SandboxControl {
     fn interrupt(&self) {
         match self {
-            Control::Threads(i, _) => i.interrupt(),
-            Control::Process(i) => i.interrupt(),
+            SandboxControl::Threads(i, _) => i.interrupt(),
+            SandboxControl::Process(i) => i.interrupt(),
         }
     }
 
     fn connect(&self, port: u16, stream: UnixStream) {
         match self {
-            Control::Threads(_, doors) => doors.connect(port, stream),
-            Control::Process(i) => i.connect(port, &stream),
+            SandboxControl::Threads(_, doors) => doors.connect(port, stream),
+            SandboxControl::Process(i) => i.connect(port, &stream),
         }
     }
 }
@@ -77,7 +77,7 @@ impl Interrupt {
     }
 
     /// Takes the handle of a sandbox that is there from now on, or none.
-    pub(crate) fn set(&self, control: Option<Control>) {
+    pub(crate) fn set(&self, control: Option<SandboxControl>) {
         let mut target = lock(&self.0);
         if let Some(control) = &control
             && std::mem::take(&mut target.is_due)

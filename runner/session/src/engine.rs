@@ -1,22 +1,22 @@
 //! What all sessions of an image share.
 
 use crate::awake::Awake;
-use crate::kept::{Kept, Temporary};
-use crate::live::{Here, Live};
-use crate::requests::Outside;
-use crate::session::{Error, Origin, Session};
+use crate::kept::{StateLocation, TemporarySession};
+use crate::live::{LocalSandbox, RunningSandbox};
+use crate::requests::BridgeThread;
+use crate::session::{Error, SandboxOrigin, Session};
 use crate::tools::{self, HostTool};
-use crate::worker::link::Link;
-use crate::worker::pool::{Pool, PoolOptions};
-use crate::workspace::Held;
+use crate::worker::link::WorkerLink;
+use crate::worker::pool::{PoolOptions, WorkerPool};
+use crate::workspace::WorkspaceHandle;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use wasibox_image::Image;
-use wasibox_sandbox::{Policy, Prepared};
+use wasibox_sandbox::{Policy, PreparedImage};
 use wasibox_store::snapshot::Digest;
-use wasibox_store::{Info, Limits, Store};
+use wasibox_store::{Info, SnapshotLimits, Store};
 
 /// Most bytes of a session that a zip carries, unpacked.
 const CARRIED: u64 = 2 << 30;
@@ -73,43 +73,47 @@ impl EngineOptions {
 /// # Ok::<(), wasibox::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Engine(Arc<Shared>);
+pub struct Engine(Arc<EngineInner>);
 
-pub(crate) struct Shared {
+pub(crate) struct EngineInner {
     image: Arc<Image>,
     options: EngineOptions,
-    pool: Option<Arc<Pool>>,
+    pool: Option<Arc<WorkerPool>>,
     /// What sessions by thread share, for each size of stack that was asked for.
-    prepared: Mutex<Vec<Prepared>>,
+    prepared: Mutex<Vec<PreparedImage>>,
     /// The thread of its sessions' requests.
-    pub outside: Outside,
+    pub outside: BridgeThread,
     /// What guests of new sessions may call.
     tools: Mutex<Vec<HostTool>>,
-    pub awake: Awake<crate::session::Shared>,
+    pub awake: Awake<crate::session::SessionInner>,
     /// The store of sessions that have none, and how many it has seen.
     memory: OnceLock<Store>,
     unnamed: AtomicU64,
 }
 
-impl Shared {
+impl EngineInner {
     /// The image.
     pub fn image(&self) -> &Arc<Image> {
         &self.image
     }
 
     /// A new sandbox.
-    pub fn begin(&self, policy: &Policy, workspace: Option<&Held>) -> Result<Live, Error> {
+    pub fn begin(
+        &self,
+        policy: &Policy,
+        workspace: Option<&WorkspaceHandle>,
+    ) -> Result<RunningSandbox, Error> {
         if let Some(pool) = &self.pool {
-            let given = workspace.map(Held::given).transpose()?.unwrap_or_default();
-            return Ok(Live::Process(Box::new(Link::begin(pool, policy, given)?)));
+            let given = workspace.map(WorkspaceHandle::given).transpose()?.unwrap_or_default();
+            return Ok(RunningSandbox::Process(Box::new(WorkerLink::begin(pool, policy, given)?)));
         }
-        let opened = workspace.map(Held::opened).transpose()?;
+        let opened = workspace.map(WorkspaceHandle::opened).transpose()?;
         let (base, overlay) = opened.map_or((None, None), |o| (Some(o.base), o.overlay));
         let sandbox = self.prepared(policy.limits.stack).open_over(policy.clone(), base)?;
-        Ok(Live::Threads(Box::new(Here::over(sandbox, overlay))))
+        Ok(RunningSandbox::Threads(Box::new(LocalSandbox::over(sandbox, overlay))))
     }
 
-    fn prepared(&self, stack: usize) -> Prepared {
+    fn prepared(&self, stack: usize) -> PreparedImage {
         let mut all = self.prepared.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(found) = all.iter().find(|p| p.stack() == stack) {
             return found.clone();
@@ -119,7 +123,7 @@ impl Shared {
         all.truncate(MOST - 1);
         let PoolOptions { artifacts, progress, .. } = &self.options.pool;
         let (image, artifacts) = (self.image.clone(), artifacts.clone());
-        let made = Prepared::new(image, artifacts, progress.clone(), stack);
+        let made = PreparedImage::new(image, artifacts, progress.clone(), stack);
         all.insert(0, made.clone());
         made
     }
@@ -141,13 +145,13 @@ impl Engine {
     pub fn new(options: EngineOptions) -> Result<Engine, Error> {
         let image = Arc::new(Image::open(&options.pool.image)?);
         let pool = match options.isolation {
-            Isolation::Process => Some(Pool::new(options.pool.clone())?),
+            Isolation::Process => Some(WorkerPool::new(options.pool.clone())?),
             Isolation::Threads => None,
         };
         let awake = Awake::new(options.awake, options.idle)?;
         let (memory, unnamed) = (OnceLock::new(), AtomicU64::new(0));
         let (prepared, outside, tools) = Default::default();
-        Ok(Engine(Arc::new(Shared {
+        Ok(Engine(Arc::new(EngineInner {
             image,
             options,
             pool,
@@ -182,7 +186,7 @@ impl Engine {
     }
 
     /// The pool of workers, unless sessions are threads.
-    pub fn pool(&self) -> Option<&Arc<Pool>> {
+    pub fn pool(&self) -> Option<&Arc<WorkerPool>> {
         self.0.pool.as_ref()
     }
 
@@ -200,14 +204,17 @@ impl Engine {
         let name = self.unnamed();
         let mut workspace = self.workspace(&policy)?;
         let (session, begun) = self.make(store, &name, workspace.as_mut())?;
-        let temporary = Temporary { store: store.clone(), name };
+        let temporary = TemporarySession { store: store.clone(), name };
         Ok(self.of(session, begun, policy, Some(temporary), workspace))
     }
 
     /// The workspace of a policy, if it has one.
-    fn workspace(&self, policy: &Policy) -> Result<Option<Held>, Error> {
-        let Shared { image, options, .. } = &*self.0;
-        Held::open(policy, wasibox_sandbox::protected(image, options.pool.artifacts.as_deref()))
+    fn workspace(&self, policy: &Policy) -> Result<Option<WorkspaceHandle>, Error> {
+        let EngineInner { image, options, .. } = &*self.0;
+        WorkspaceHandle::open(
+            policy,
+            wasibox_sandbox::protected(image, options.pool.artifacts.as_deref()),
+        )
     }
 
     /// A new session, or the one that a zip carries.
@@ -215,14 +222,14 @@ impl Engine {
         &self,
         store: &Store,
         name: &str,
-        workspace: Option<&mut Held>,
-    ) -> Result<(wasibox_store::Session, Option<Digest>), Error> {
+        workspace: Option<&mut WorkspaceHandle>,
+    ) -> Result<(wasibox_store::StoreSession, Option<Digest>), Error> {
         let digest = Some(self.digest());
         let Some(workspace) = workspace else { return Ok((store.create(name, digest)?, digest)) };
         if let Some(history) = workspace.history() {
-            let limits = Limits { bytes: CARRIED, ..Limits::default() };
+            let limits = SnapshotLimits { bytes: CARRIED, ..SnapshotLimits::default() };
             match store.import(name, &*history, &limits) {
-                Err(e @ wasibox_store::Error::Exists(_)) => return Err(e.into()),
+                Err(e @ wasibox_store::StoreError::Exists(_)) => return Err(e.into()),
                 // One that makes no sense is none: the files are there.
                 Err(_) => {}
                 Ok(()) => {
@@ -265,20 +272,20 @@ impl Engine {
         format!("s{}", self.0.unnamed.fetch_add(1, Ordering::Relaxed))
     }
 
-    pub(crate) fn shared(shared: &Arc<Shared>) -> Engine {
+    pub(crate) fn shared(shared: &Arc<EngineInner>) -> Engine {
         Engine(shared.clone())
     }
 
     pub(crate) fn of(
         &self,
-        session: wasibox_store::Session,
+        session: wasibox_store::StoreSession,
         begun: Option<Digest>,
         policy: Policy,
-        temporary: Option<Temporary>,
-        workspace: Option<Held>,
+        temporary: Option<TemporarySession>,
+        workspace: Option<WorkspaceHandle>,
     ) -> Session {
-        let kept = Kept::stored(session, self.digest(), begun, temporary);
-        let session = Session::over(Origin::Engine(self.0.clone()), policy, kept, workspace);
+        let kept = StateLocation::stored(session, self.digest(), begun, temporary);
+        let session = Session::over(SandboxOrigin::Engine(self.0.clone()), policy, kept, workspace);
         let tools = self.0.tools.lock().unwrap_or_else(|e| e.into_inner()).clone();
         session.0.tools.replace(tools);
         session
@@ -316,12 +323,12 @@ impl Sessions {
     /// A session of the store; a zip knows from now on whose it is.
     fn begin(
         &self,
-        session: wasibox_store::Session,
+        session: wasibox_store::StoreSession,
         begun: Option<Digest>,
         policy: Policy,
-        workspace: Option<Held>,
+        workspace: Option<WorkspaceHandle>,
     ) -> Result<Session, Error> {
-        let is_saved = workspace.as_ref().is_none_or(Held::is_saved);
+        let is_saved = workspace.as_ref().is_none_or(WorkspaceHandle::is_saved);
         let session = self.engine.of(session, begun, policy, None, workspace);
         if !is_saved {
             session.save_workspace()?;
@@ -369,7 +376,7 @@ impl Sessions {
         from: impl std::io::Read,
         policy: Policy,
     ) -> Result<Session, Error> {
-        self.store.import(name, from, &wasibox_store::Limits::default())?;
+        self.store.import(name, from, &wasibox_store::SnapshotLimits::default())?;
         self.session(name, policy)
     }
 }

@@ -1,9 +1,9 @@
 //! A session's past, and its key-values: what its store has of it.
 
-use crate::action::Place;
-use crate::kept::{Kept, Temporary};
-use crate::session::{Error, Origin, Session};
-use crate::workspace::Unfit;
+use crate::action::ShellSurroundings;
+use crate::kept::{StateLocation, TemporarySession};
+use crate::session::{Error, SandboxOrigin, Session};
+use crate::workspace::WorkspaceMismatch;
 use std::io::Write;
 use wasibox_store::Store;
 use wasibox_store::snapshot::Commit;
@@ -12,10 +12,10 @@ impl Session {
     /// Does something with what the store has of the session, while no call runs.
     fn stored<T>(
         &self,
-        act: impl FnOnce(&wasibox_store::Session) -> Result<T, wasibox_store::Error>,
+        act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,
     ) -> Result<T, Error> {
         match &self.lock().kept {
-            Kept::Stored(stored) => Ok(act(&stored.session)?),
+            StateLocation::Stored(stored) => Ok(act(&stored.session)?),
             _ => Err(Error::NoHistory),
         }
     }
@@ -51,7 +51,9 @@ impl Session {
     pub fn directory(&self) -> Result<Vec<u8>, Error> {
         self.stored(|s| {
             let shell = s.load(&s.state().shell, crate::kept::MAX_SHELL)?;
-            Ok(Place::of(&shell).and_then(|place| place.cwd).unwrap_or_else(|| self.home().into()))
+            Ok(ShellSurroundings::of(&shell)
+                .and_then(|place| place.cwd)
+                .unwrap_or_else(|| self.home().into()))
         })
     }
 
@@ -60,7 +62,7 @@ impl Session {
     /// # Errors
     /// If there is none.
     pub fn undo(&self) -> Result<Commit, Error> {
-        self.0.turn(wasibox_store::Session::undo)
+        self.0.turn(wasibox_store::StoreSession::undo)
     }
 
     /// Goes forward again after undo, if nothing was done since.
@@ -68,7 +70,7 @@ impl Session {
     /// # Errors
     /// If nothing was undone.
     pub fn redo(&self) -> Result<Commit, Error> {
-        self.0.turn(wasibox_store::Session::redo)
+        self.0.turn(wasibox_store::StoreSession::redo)
     }
 
     /// Makes everything as it was at a commit, by a new one, which can be undone.
@@ -111,15 +113,15 @@ impl Session {
     /// If there is one of that name.
     pub fn fork(&self, name: &str) -> Result<Session, Error> {
         if self.has_workspace() {
-            return Err(Unfit::Fork.into());
+            return Err(WorkspaceMismatch::Fork.into());
         }
         let forked = self.stored(|s| s.store().fork(s.name(), None, name))?;
-        let Origin::Engine(engine) = self.0.origin() else { return Err(Error::NoHistory) };
+        let SandboxOrigin::Engine(engine) = self.0.origin() else { return Err(Error::NoHistory) };
         let begun = forked.store().info(name)?.image;
         let temporary = match &self.lock().kept {
-            Kept::Stored(stored) => stored
+            StateLocation::Stored(stored) => stored
                 .is_temporary()
-                .then(|| Temporary { store: forked.store().clone(), name: name.to_owned() }),
+                .then(|| TemporarySession { store: forked.store().clone(), name: name.to_owned() }),
             _ => None,
         };
         let policy = self.policy().clone();

@@ -1,7 +1,7 @@
 //! What is kept of a session between its calls, and while it sleeps.
 
 use crate::action::Exec;
-use crate::live::{Called, Live, Told};
+use crate::live::{CallResult, CellUpdate, RunningSandbox};
 use crate::outcome::{FileChange, FileChangeKind, Outcome};
 use crate::session::Error;
 use crate::values::Values;
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use wasibox_sandbox::{LimitHit, Limits};
 use wasibox_store::Store;
-use wasibox_store::snapshot::commit::ChangeKind;
-use wasibox_store::snapshot::{Blob, Changed, Digest, Files, State};
+use wasibox_store::snapshot::commit::CommitChangeKind;
+use wasibox_store::snapshot::{Blob, ChangedPath, CommitState, Digest, FileTree};
 use wasibox_vfs::delta::{Delta, Layer};
 
 /// Most bytes of a shell's state.
@@ -32,18 +32,18 @@ const MAX_COMMAND: usize = 1 << 20;
 const MAX_LOGGED: usize = 16 << 10;
 
 /// Where a session's state is.
-pub enum Kept {
+pub enum StateLocation {
     /// In what runs it, and nowhere else.
     Nothing,
     /// Here, without a history.
     Layer(Box<Layer>),
     /// In a store, call by call.
-    Stored(Box<Stored>),
+    Stored(Box<StoredState>),
 }
 
 /// A session of a store, and what runs it knows of it already.
-pub struct Stored {
-    pub session: Arc<wasibox_store::Session>,
+pub struct StoredState {
+    pub session: Arc<wasibox_store::StoreSession>,
     /// What guests see of its key-values.
     values: Arc<Values>,
     /// The image it goes on with is another one than it was begun with.
@@ -53,18 +53,18 @@ pub struct Stored {
     /// What runs the session knows that of the shell.
     is_told: bool,
     /// Takes the session out of its store in the end. After the session, which is let go of first.
-    temporary: Option<Temporary>,
+    temporary: Option<TemporarySession>,
     /// Interpreters that are in what runs the session, as they are in the last commit.
     cells: BTreeSet<String>,
 }
 
 /// A session that its store has only as long as it is used.
-pub struct Temporary {
+pub struct TemporarySession {
     pub store: Store,
     pub name: String,
 }
 
-impl Drop for Temporary {
+impl Drop for TemporarySession {
     fn drop(&mut self) {
         // What cannot be removed from memory is of no use to anybody either.
         let _ = self.store.remove(&self.name);
@@ -83,24 +83,24 @@ fn is_many(removed: &AtomicUsize) -> bool {
 }
 
 /// What is told of a call.
-pub struct Note {
+pub struct CallNote {
     begun: Instant,
     time: u64,
     command: Vec<u8>,
 }
 
-impl Note {
+impl CallNote {
     /// Of a call that begins now.
-    pub fn begin(exec: &Exec) -> Note {
-        Note::of(exec.command())
+    pub fn begin(exec: &Exec) -> CallNote {
+        CallNote::of(exec.command())
     }
 
     /// Of a command that begins now.
-    pub fn of(mut command: Vec<u8>) -> Note {
+    pub fn of(mut command: Vec<u8>) -> CallNote {
         command.truncate(MAX_COMMAND);
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let time = since.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX));
-        Note { begun: Instant::now(), time, command }
+        CallNote { begun: Instant::now(), time, command }
     }
 
     fn text(&self) -> String {
@@ -109,22 +109,22 @@ impl Note {
     }
 }
 
-impl Kept {
+impl StateLocation {
     /// In memory only.
-    pub fn layer() -> Kept {
-        Kept::Layer(Box::default())
+    pub fn layer() -> StateLocation {
+        StateLocation::Layer(Box::default())
     }
 
     /// In a store. `image` is what it goes on with, `begun` what it was begun with, if that is known.
     pub fn stored(
-        session: wasibox_store::Session,
+        session: wasibox_store::StoreSession,
         image: Digest,
         begun: Option<Digest>,
-        temporary: Option<Temporary>,
-    ) -> Kept {
+        temporary: Option<TemporarySession>,
+    ) -> StateLocation {
         let is_elsewhere = begun.is_some_and(|begun| begun != image);
         let session = Arc::new(session);
-        Kept::Stored(Box::new(Stored {
+        StateLocation::Stored(Box::new(StoredState {
             values: Arc::new(Values::new(session.clone())),
             session,
             is_elsewhere,
@@ -136,9 +136,9 @@ impl Kept {
     }
 
     /// What the store has of the session, and whether it goes on with another image.
-    pub fn in_store(&self) -> Option<(&wasibox_store::Session, bool)> {
+    pub fn in_store(&self) -> Option<(&wasibox_store::StoreSession, bool)> {
         match self {
-            Kept::Stored(stored) => Some((&stored.session, stored.is_elsewhere)),
+            StateLocation::Stored(stored) => Some((&stored.session, stored.is_elsewhere)),
             _ => None,
         }
     }
@@ -147,15 +147,15 @@ impl Kept {
     ///
     /// # Errors
     /// If it cannot be read, or does not fit.
-    pub fn give(&mut self, live: &mut Live) -> Result<(), Error> {
+    pub fn give(&mut self, live: &mut RunningSandbox) -> Result<(), Error> {
         match self {
-            Kept::Nothing => Ok(()),
-            Kept::Layer(layer) => layer.parts(&mut |part| live.restore(part, false)),
-            Kept::Stored(stored) => {
+            StateLocation::Nothing => Ok(()),
+            StateLocation::Layer(layer) => layer.parts(&mut |part| live.restore(part, false)),
+            StateLocation::Stored(stored) => {
                 let files = stored.session.state().files;
                 let is_elsewhere = stored.is_elsewhere;
                 let mut give = |part: Delta| live.restore(part, is_elsewhere);
-                stored.session.changes(&Files::default(), &files, &mut give)?;
+                stored.session.changes(&FileTree::default(), &files, &mut give)?;
                 stored.load_shell()?;
                 stored.tell_shell(live)
             }
@@ -165,7 +165,7 @@ impl Kept {
     /// Its key-values.
     pub fn values(&self) -> Option<Arc<Values>> {
         match self {
-            Kept::Stored(stored) => Some(stored.values.clone()),
+            StateLocation::Stored(stored) => Some(stored.values.clone()),
             _ => None,
         }
     }
@@ -176,14 +176,16 @@ impl Kept {
     /// If it cannot be kept.
     pub fn log(&self, entries: &[String]) -> Result<(), Error> {
         match self {
-            Kept::Stored(stored) if !entries.is_empty() => Ok(stored.session.log_all(entries)?),
+            StateLocation::Stored(stored) if !entries.is_empty() => {
+                Ok(stored.session.log_all(entries)?)
+            }
             _ => Ok(()),
         }
     }
 
     /// What ran the session does so no more.
     pub fn asleep(&mut self) {
-        if let Kept::Stored(stored) = self {
+        if let StateLocation::Stored(stored) = self {
             stored.is_told = false;
             stored.shell = None;
             stored.cells.clear();
@@ -195,8 +197,8 @@ impl Kept {
     ///
     /// # Errors
     /// If the worker is gone.
-    pub fn give_shell(&mut self, live: &mut Live, exec: &mut Exec) -> Result<(), Error> {
-        let Kept::Stored(stored) = self else { return Ok(()) };
+    pub fn give_shell(&mut self, live: &mut RunningSandbox, exec: &mut Exec) -> Result<(), Error> {
+        let StateLocation::Stored(stored) = self else { return Ok(()) };
         stored.values.begin();
         let own = stored.shell.as_ref().and_then(|(_, state)| exec.state_after(state));
         match own {
@@ -211,7 +213,7 @@ impl Kept {
     /// The shell's state, as long as the session is awake.
     pub fn shell(&self) -> Option<&[u8]> {
         match self {
-            Kept::Stored(stored) => Some(&stored.shell.as_ref()?.1),
+            StateLocation::Stored(stored) => Some(&stored.shell.as_ref()?.1),
             _ => None,
         }
     }
@@ -220,12 +222,12 @@ impl Kept {
     ///
     /// # Errors
     /// [`Error::Cell`] if it cannot come back; if the worker is gone.
-    pub fn give_cell(&mut self, live: &mut Live, name: &str) -> Result<(), Error> {
-        let Kept::Stored(stored) = self else { return Ok(()) };
+    pub fn give_cell(&mut self, live: &mut RunningSandbox, name: &str) -> Result<(), Error> {
+        let StateLocation::Stored(stored) = self else { return Ok(()) };
         if stored.cells.contains(name) {
             return Ok(());
         }
-        let State { cells, .. } = stored.session.state();
+        let CommitState { cells, .. } = stored.session.state();
         let Some(cell) = cells.iter().find(|cell| cell.name == name) else { return Ok(()) };
         let rest = stored.session.load(&cell.rest, MAX_REST)?;
         let head = CellHead {
@@ -245,9 +247,13 @@ impl Kept {
     ///
     /// # Errors
     /// If it cannot be kept; if the worker is gone.
-    pub fn reset(&mut self, live: Option<&mut Live>, names: &[&str]) -> Result<(), Error> {
-        if let Kept::Stored(stored) = self {
-            let note = Note::of(b"reset".to_vec());
+    pub fn reset(
+        &mut self,
+        live: Option<&mut RunningSandbox>,
+        names: &[&str],
+    ) -> Result<(), Error> {
+        if let StateLocation::Stored(stored) = self {
+            let note = CallNote::of(b"reset".to_vec());
             stored.session.commit(|w| {
                 for name in names {
                     stored.cells.remove(*name);
@@ -268,14 +274,19 @@ impl Kept {
     ///
     /// # Errors
     /// The call's; if it cannot be kept: then the session is as before it.
-    pub fn keep(&mut self, called: Called, note: Note, limits: &Limits) -> Result<Outcome, Error> {
+    pub fn keep(
+        &mut self,
+        called: CallResult,
+        note: CallNote,
+        limits: &Limits,
+    ) -> Result<Outcome, Error> {
         match self {
-            Kept::Nothing => called.result,
-            Kept::Layer(layer) => {
+            StateLocation::Nothing => called.result,
+            StateLocation::Layer(layer) => {
                 add(layer, called.changed, limits)?;
                 called.result
             }
-            Kept::Stored(stored) => stored.keep(called, &note),
+            StateLocation::Stored(stored) => stored.keep(called, &note),
         }
     }
 
@@ -286,14 +297,14 @@ impl Kept {
     pub fn keep_files(
         &mut self,
         changed: Vec<Delta>,
-        note: &Note,
+        note: &CallNote,
         error: Option<String>,
         limits: &Limits,
     ) -> Result<(), Error> {
         match self {
-            Kept::Nothing => Ok(()),
-            Kept::Layer(layer) => add(layer, changed, limits),
-            Kept::Stored(stored) => stored.keep_files(changed, note, error),
+            StateLocation::Nothing => Ok(()),
+            StateLocation::Layer(layer) => add(layer, changed, limits),
+            StateLocation::Stored(stored) => stored.keep_files(changed, note, error),
         }
     }
 
@@ -301,13 +312,13 @@ impl Kept {
     /// whether what runs it is still of use.
     pub fn turn<T>(
         &mut self,
-        live: Option<&mut Live>,
-        act: impl FnOnce(&wasibox_store::Session) -> Result<T, wasibox_store::Error>,
+        live: Option<&mut RunningSandbox>,
+        act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,
     ) -> Result<T, (Error, bool)> {
-        let Kept::Stored(stored) = self else { return Err((Error::NoHistory, false)) };
+        let StateLocation::Stored(stored) = self else { return Err((Error::NoHistory, false)) };
         let before = stored.session.state();
         let done = act(&stored.session).map_err(|e| (e.into(), false))?;
-        let State { files, shell, cells } = stored.session.state();
+        let CommitState { files, shell, cells } = stored.session.state();
         let forgotten = match cells == before.cells {
             true => BTreeSet::new(),
             // They come back with the next cell.
@@ -346,9 +357,9 @@ fn add(layer: &mut Layer, changed: Vec<Delta>, limits: &Limits) -> Result<(), Er
     Ok(())
 }
 
-impl Drop for Kept {
+impl Drop for StateLocation {
     fn drop(&mut self) {
-        if let Kept::Layer(layer) = self {
+        if let StateLocation::Layer(layer) = self {
             let is_large = layer.size() >= LARGE;
             drop(std::mem::take(layer));
             if is_large {
@@ -358,7 +369,7 @@ impl Drop for Kept {
     }
 }
 
-impl Stored {
+impl StoredState {
     /// Whether the session is in its store only as long as it is used.
     pub fn is_temporary(&self) -> bool {
         self.temporary.is_some()
@@ -373,7 +384,7 @@ impl Stored {
         Ok(())
     }
 
-    fn tell_shell(&mut self, live: &mut Live) -> Result<(), Error> {
+    fn tell_shell(&mut self, live: &mut RunningSandbox) -> Result<(), Error> {
         if let Some((_, bytes)) = self.shell.as_ref().filter(|_| !self.is_told) {
             live.set_shell(bytes)?;
             self.is_told = true;
@@ -381,8 +392,8 @@ impl Stored {
         Ok(())
     }
 
-    fn keep(&mut self, called: Called, note: &Note) -> Result<Outcome, Error> {
-        let Called { result, changed, shell, cell, is_gone, .. } = called;
+    fn keep(&mut self, called: CallResult, note: &CallNote) -> Result<Outcome, Error> {
+        let CallResult { result, changed, shell, cell, is_gone, .. } = called;
         if is_gone {
             // Nothing of it is left but that it was.
             self.session.log(&entry(note, &result, None))?;
@@ -405,14 +416,14 @@ impl Stored {
             if let Some(shell) = &shell {
                 w.shell(shell)?;
             }
-            if let Some(Told { tail, layer }) = &cell {
+            if let Some(CellUpdate { tail, layer }) = &cell {
                 w.cell(&tail.name, Digest(tail.module), tail.keep, layer, &tail.rest)?;
             }
             w.command(&note.command)?;
             (w.call.time, w.call.duration) = (note.time, duration);
             if let Ok(outcome) = &result {
                 w.call.exit_code = Some(outcome.exit_code);
-                let changed: Vec<Changed> = outcome.files.iter().map(changed_file).collect();
+                let changed: Vec<ChangedPath> = outcome.files.iter().map(changed_file).collect();
                 if !changed.is_empty() || outcome.files_truncated {
                     w.changed(&changed, outcome.files_truncated)?;
                 }
@@ -430,7 +441,7 @@ impl Stored {
     fn keep_files(
         &mut self,
         changed: Vec<Delta>,
-        note: &Note,
+        note: &CallNote,
         error: Option<String>,
     ) -> Result<(), Error> {
         let entry = json!({ "event": "files", "command": note.text(), "error": error }).to_string();
@@ -448,17 +459,17 @@ impl Stored {
     }
 }
 
-fn changed_file(f: &FileChange) -> Changed {
+fn changed_file(f: &FileChange) -> ChangedPath {
     let kind = match f.change {
-        FileChangeKind::Created => ChangeKind::Created,
-        FileChangeKind::Modified => ChangeKind::Modified,
-        FileChangeKind::Deleted => ChangeKind::Deleted,
+        FileChangeKind::Created => CommitChangeKind::Created,
+        FileChangeKind::Modified => CommitChangeKind::Modified,
+        FileChangeKind::Deleted => CommitChangeKind::Deleted,
     };
-    Changed { path: f.path.clone().into_bytes().into(), kind, size: f.size }
+    ChangedPath { path: f.path.clone().into_bytes().into(), kind, size: f.size }
 }
 
 /// A call as the log has it: one object of JSON.
-fn entry(note: &Note, result: &Result<Outcome, Error>, after: Option<u64>) -> String {
+fn entry(note: &CallNote, result: &Result<Outcome, Error>, after: Option<u64>) -> String {
     let mut entry = json!({ "event": "exec", "command": note.text() });
     match result {
         Ok(o) => {

@@ -2,31 +2,31 @@
 
 use crate::action::Exec;
 use crate::outcome::Outcome;
-use crate::run::{self, Inherited};
+use crate::run::{self, InheritedStreams};
 use crate::session::Error;
-use crate::worker::link::Link;
+use crate::worker::link::WorkerLink;
 use crate::worker::message::{Answered, Asked, CellHead, CellTail};
 use crate::workspace;
 use serde_bytes::ByteBuf;
 use std::convert::Infallible;
 use std::sync::Arc;
-use wasibox_sandbox::{Sandbox, SandboxError};
+use wasibox_sandbox::{SandboxError, SessionSandbox};
 use wasibox_vfs::Service;
-use wasibox_vfs::delta::{self, Delta, Snapshot};
+use wasibox_vfs::delta::{self, Delta, TreeVersion};
 use wasibox_worker::jail::Walls;
-use wasibox_workspace::{Overlay, Was};
+use wasibox_workspace::{OriginalEntry, Overlay};
 
 /// A session that is awake. Dropping it loses what was not told.
-pub enum Live {
-    Threads(Box<Here>),
-    Process(Box<Link>),
+pub enum RunningSandbox {
+    Threads(Box<LocalSandbox>),
+    Process(Box<WorkerLink>),
 }
 
 /// A sandbox in this process.
-pub struct Here {
-    pub sandbox: Sandbox,
+pub struct LocalSandbox {
+    pub sandbox: SessionSandbox,
     /// The files as they were last told.
-    known: Snapshot,
+    known: TreeVersion,
     /// The shell's state as it was last told.
     shell: Option<Arc<[u8]>>,
     /// The folder of the host that it works in, and where.
@@ -36,10 +36,10 @@ pub struct Here {
 }
 
 /// What a host's folder had at paths of it.
-pub type Touched = Vec<(ByteBuf, Was)>;
+pub type Touched = Vec<(ByteBuf, OriginalEntry)>;
 
 /// What became of a call.
-pub struct Called {
+pub struct CallResult {
     pub result: Result<Outcome, Error>,
     /// What it has changed of the files, in parts.
     pub changed: Vec<Delta>,
@@ -48,20 +48,20 @@ pub struct Called {
     /// What the shell knows now, if that is something else.
     pub shell: Option<Arc<[u8]>>,
     /// What the interpreter is now that ran, if one did and is still there.
-    pub cell: Option<Told>,
+    pub cell: Option<CellUpdate>,
     /// Nothing more can run here, and what the call did is lost.
     pub is_gone: bool,
 }
 
 /// An interpreter's change.
-pub struct Told {
+pub struct CellUpdate {
     pub tail: CellTail,
     /// The layer of its memory upon those that stay.
     pub layer: Vec<u8>,
 }
 
 /// What became of a request about files.
-pub struct Looked {
+pub struct FilesResult {
     pub answer: Answered,
     /// What it has changed, in parts.
     pub changed: Vec<Delta>,
@@ -69,28 +69,28 @@ pub struct Looked {
     pub touched: Touched,
 }
 
-impl Called {
+impl CallResult {
     /// A call that was lost with what ran it.
-    pub fn lost(result: Result<Outcome, Error>) -> Called {
+    pub fn lost(result: Result<Outcome, Error>) -> CallResult {
         let (changed, touched) = (Vec::new(), Vec::new());
-        Called { result, changed, touched, shell: None, cell: None, is_gone: true }
+        CallResult { result, changed, touched, shell: None, cell: None, is_gone: true }
     }
 }
 
-impl Live {
+impl RunningSandbox {
     /// The walls around it; `None` if it is in this process.
     pub fn walls(&self) -> Option<Walls> {
         match self {
-            Live::Threads(_) => None,
-            Live::Process(link) => Some(link.walls()),
+            RunningSandbox::Threads(_) => None,
+            RunningSandbox::Process(link) => Some(link.walls()),
         }
     }
 
     /// The process that it is, unless this one.
     pub fn pid(&self) -> Option<u32> {
         match self {
-            Live::Threads(_) => None,
-            Live::Process(link) => Some(link.pid()),
+            RunningSandbox::Threads(_) => None,
+            RunningSandbox::Process(link) => Some(link.pid()),
         }
     }
 
@@ -101,16 +101,16 @@ impl Live {
     /// If it does not fit; it is of no use then.
     pub fn restore(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
         match self {
-            Live::Threads(here) => here.restore(delta, is_elsewhere),
-            Live::Process(link) => link.restore(delta, is_elsewhere),
+            RunningSandbox::Threads(here) => here.restore(delta, is_elsewhere),
+            RunningSandbox::Process(link) => link.restore(delta, is_elsewhere),
         }
     }
 
     /// Has guests' requests served.
     pub fn set_service(&mut self, service: Arc<dyn Service>) {
         match self {
-            Live::Threads(here) => here.sandbox.vfs().set_service(Some(service)),
-            Live::Process(link) => link.set_service(service),
+            RunningSandbox::Threads(here) => here.sandbox.vfs().set_service(Some(service)),
+            RunningSandbox::Process(link) => link.set_service(service),
         }
     }
 
@@ -120,11 +120,11 @@ impl Live {
     /// If the worker is gone.
     pub fn set_shell(&mut self, state: &Arc<[u8]>) -> Result<(), Error> {
         match self {
-            Live::Threads(here) => {
+            RunningSandbox::Threads(here) => {
                 here.set_shell(state.clone());
                 Ok(())
             }
-            Live::Process(link) => link.set_shell(state),
+            RunningSandbox::Process(link) => link.set_shell(state),
         }
     }
 
@@ -132,17 +132,17 @@ impl Live {
     ///
     /// # Errors
     /// If the worker is gone, and what it did with it.
-    pub fn files(&mut self, asked: Asked) -> Result<Looked, Error> {
+    pub fn files(&mut self, asked: Asked) -> Result<FilesResult, Error> {
         match self {
-            Live::Threads(here) => {
+            RunningSandbox::Threads(here) => {
                 let (answer, mut changed) = (here.files(&asked), Vec::new());
                 let Ok(()) = here.tell_files(&mut |part| {
                     changed.push(part);
                     Ok::<_, Infallible>(())
                 });
-                Ok(Looked { answer, changed, touched: here.take_touched() })
+                Ok(FilesResult { answer, changed, touched: here.take_touched() })
             }
-            Live::Process(link) => link.files(&asked),
+            RunningSandbox::Process(link) => link.files(&asked),
         }
     }
 
@@ -152,8 +152,8 @@ impl Live {
     /// [`Error::Cell`] if it is of no use with this image, or damaged; if the worker is gone.
     pub fn restore_cell(&mut self, head: CellHead, layers: &[Vec<u8>]) -> Result<(), Error> {
         match self {
-            Live::Threads(here) => here.restore_cell(&head, layers).map_err(Error::Cell),
-            Live::Process(link) => link.restore_cell(head, layers),
+            RunningSandbox::Threads(here) => here.restore_cell(&head, layers).map_err(Error::Cell),
+            RunningSandbox::Process(link) => link.restore_cell(head, layers),
         }
     }
 
@@ -163,8 +163,8 @@ impl Live {
     /// If some of it does not end, or the worker is gone.
     pub fn end_background(&mut self) -> Result<(), Error> {
         match self {
-            Live::Threads(here) => Ok(here.sandbox.end_background()?),
-            Live::Process(link) => link.end_background(),
+            RunningSandbox::Threads(here) => Ok(here.sandbox.end_background()?),
+            RunningSandbox::Process(link) => link.end_background(),
         }
     }
 
@@ -174,34 +174,39 @@ impl Live {
     /// If the worker is gone.
     pub fn forget_cell(&mut self, name: &str) -> Result<(), Error> {
         match self {
-            Live::Threads(here) => {
+            RunningSandbox::Threads(here) => {
                 here.sandbox.forget_cell(name);
                 Ok(())
             }
-            Live::Process(link) => link.forget_cell(name),
+            RunningSandbox::Process(link) => link.forget_cell(name),
         }
     }
 
     /// Runs a command. With `is_kept`, what it changes is told.
-    pub fn call(&mut self, exec: Exec, streams: &Inherited<'_>, is_kept: bool) -> Called {
+    pub fn call(
+        &mut self,
+        exec: Exec,
+        streams: &InheritedStreams<'_>,
+        is_kept: bool,
+    ) -> CallResult {
         match self {
-            Live::Threads(here) => here.call(exec, streams, is_kept),
-            Live::Process(link) => link.call(exec, streams),
+            RunningSandbox::Threads(here) => here.call(exec, streams, is_kept),
+            RunningSandbox::Process(link) => link.call(exec, streams),
         }
     }
 }
 
-impl Here {
+impl LocalSandbox {
     /// A sandbox of this process, as it is now.
-    pub fn new(sandbox: Sandbox) -> Here {
+    pub fn new(sandbox: SessionSandbox) -> LocalSandbox {
         let known = sandbox.vfs().snapshot();
-        Here { sandbox, known, shell: None, overlay: None, touched: Vec::new() }
+        LocalSandbox { sandbox, known, shell: None, overlay: None, touched: Vec::new() }
     }
 
     /// A sandbox over a folder of the host's.
-    pub fn over(sandbox: Sandbox, overlay: Option<Overlay>) -> Here {
+    pub fn over(sandbox: SessionSandbox, overlay: Option<Overlay>) -> LocalSandbox {
         let at = sandbox.policy().workspace.as_ref().map(|w| w.guest.clone());
-        Here { overlay: overlay.zip(at), ..Here::new(sandbox) }
+        LocalSandbox { overlay: overlay.zip(at), ..LocalSandbox::new(sandbox) }
     }
 
     /// What the folder had where something was changed since this was last asked.
@@ -240,20 +245,20 @@ impl Here {
     }
 
     /// Tells what has changed in an interpreter.
-    pub fn tell_cell(&self, name: &str) -> Option<Told> {
+    pub fn tell_cell(&self, name: &str) -> Option<CellUpdate> {
         let change = self.sandbox.cell_changes(name, false)?;
         let (name, rest) = (name.into(), change.rest.into());
         let tail = CellTail { name, module: change.module, keep: change.keep, rest };
-        Some(Told { tail, layer: change.layer })
+        Some(CellUpdate { tail, layer: change.layer })
     }
 
-    fn call(&mut self, exec: Exec, streams: &Inherited<'_>, is_kept: bool) -> Called {
+    fn call(&mut self, exec: Exec, streams: &InheritedStreams<'_>, is_kept: bool) -> CallResult {
         let cell = exec.cell.as_ref().map(|cell| cell.name.clone());
         let result = run::exec(&self.sandbox, exec, streams);
         if matches!(result, Err(Error::Sandbox(SandboxError::Stuck(_)))) {
-            return Called::lost(result);
+            return CallResult::lost(result);
         }
-        let mut called = Called { is_gone: false, ..Called::lost(result) };
+        let mut called = CallResult { is_gone: false, ..CallResult::lost(result) };
         if is_kept {
             let changed = &mut called.changed;
             let Ok(shell) = self.tell(&mut |part| {
@@ -278,7 +283,7 @@ impl Here {
     /// What `emit` says first.
     pub fn tell_files<E>(&mut self, emit: &mut dyn FnMut(Delta) -> Result<(), E>) -> Result<(), E> {
         let now = self.sandbox.vfs().snapshot();
-        let Here { known, overlay, touched, .. } = self;
+        let LocalSandbox { known, overlay, touched, .. } = self;
         delta::between(known, &now, &mut |part| {
             if let Some((overlay, at)) = overlay {
                 touched.extend(workspace::touched(overlay, at, &part, &now));

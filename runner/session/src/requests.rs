@@ -7,18 +7,19 @@
 use crate::session::Error;
 use crate::tools::ToolCalls;
 use crate::values::Values;
-use box_abi::http::{Answer as Reply, PART, Request, Response, Step};
+use box_abi::http::{HttpAnswer as Reply, HttpRequest, HttpStep, PART, Response};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use wasibox_bridge::{
-    BodyLength, Bridge, Entry, Exchange, Header, Network, NetworkOptions, Redirect, RequestHead,
-    ResponseHead, Rule, Rules, SecretRule, Sink, Version,
+    BodyLength, Bridge, BridgeExchange, BridgeNetwork, Header, HttpVersion, LogEntry, LogSink,
+    NetworkOptions, RedirectPolicy, RequestHead, RequestRule, RequestRules, ResponseHead,
+    SecretRule,
 };
 use wasibox_sandbox::NetworkPolicy;
-use wasibox_vfs::{Answer, Errno, Service};
+use wasibox_vfs::{AnswerSlot, Errno, Service};
 
 /// Most requests of a session that are open at once: an exchange beyond is refused. The bridge counts those that
 /// are under way by itself.
@@ -30,14 +31,14 @@ const ENTRIES: usize = 10_000;
 
 /// The bridges' thread, begun when first needed.
 #[derive(Default)]
-pub struct Outside(OnceLock<Network>);
+pub struct BridgeThread(OnceLock<BridgeNetwork>);
 
-impl Outside {
-    fn get(&self) -> Result<&Network, Error> {
+impl BridgeThread {
+    fn get(&self) -> Result<&BridgeNetwork, Error> {
         if let Some(network) = self.0.get() {
             return Ok(network);
         }
-        let made = Network::new(NetworkOptions::default())?;
+        let made = BridgeNetwork::new(NetworkOptions::default())?;
         Ok(self.0.get_or_init(|| made))
     }
 }
@@ -45,42 +46,44 @@ impl Outside {
 /// A policy's rules, parsed.
 ///
 /// # Errors
-/// [`Error::Network`]: which text is wrong, and why.
-pub fn parsed(policy: &NetworkPolicy) -> Result<wasibox_bridge::Policy, Error> {
-    let rules = |all: &[String]| -> Result<Vec<Rule>, Error> {
-        all.iter().map(|r| r.parse::<Rule>().map_err(|e| Error::Network(e.to_string()))).collect()
+/// [`Error::BridgeNetwork`]: which text is wrong, and why.
+pub fn parsed(policy: &NetworkPolicy) -> Result<wasibox_bridge::BridgePolicy, Error> {
+    let rules = |all: &[String]| -> Result<Vec<RequestRule>, Error> {
+        all.iter()
+            .map(|r| r.parse::<RequestRule>().map_err(|e| Error::Network(e.to_string())))
+            .collect()
     };
     let secret = |text: &String| {
         text.parse::<SecretRule>().map_err(|e| Error::Network(format!("a secret: {e}")))
     };
-    Ok(wasibox_bridge::Policy {
-        rules: Rules { allow: rules(&policy.allow)?, deny: rules(&policy.deny)? },
+    Ok(wasibox_bridge::BridgePolicy {
+        rules: RequestRules { allow: rules(&policy.allow)?, deny: rules(&policy.deny)? },
         secrets: policy.secrets.iter().map(secret).collect::<Result<_, _>>()?,
-        ..wasibox_bridge::Policy::default()
+        ..wasibox_bridge::BridgePolicy::default()
     })
 }
 
 /// Serves a session's requests.
-pub struct Requests {
+pub struct BridgeRequests {
     bridge: Bridge,
-    open: Arc<Mutex<Open>>,
-    log: Arc<Log>,
+    open: Arc<Mutex<OpenRequests>>,
+    log: Arc<RequestLog>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenRequests {
     next: u64,
-    all: HashMap<u64, Underway>,
+    all: HashMap<u64, OpenRequest>,
 }
 
 /// A request that was opened.
-struct Underway {
-    steps: Sender<(Step, Answer)>,
+struct OpenRequest {
+    steps: Sender<(HttpStep, AnswerSlot)>,
     /// Once it is judged. Its thread may be waiting for the server when the request is to end.
-    exchange: Option<Arc<Exchange>>,
+    exchange: Option<Arc<BridgeExchange>>,
 }
 
-impl Drop for Underway {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         if let Some(exchange) = &self.exchange {
             exchange.give_up();
@@ -90,14 +93,14 @@ impl Drop for Underway {
 
 /// Entries that the session's log does not have yet.
 #[derive(Default)]
-struct Log(Mutex<Vec<String>>);
+struct RequestLog(Mutex<Vec<String>>);
 
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-impl Sink for Log {
-    fn entry(&self, e: &Entry) {
+impl LogSink for RequestLog {
+    fn entry(&self, e: &LogEntry) {
         let mut entry = json!({
             "event": "request",
             "method": e.method,
@@ -125,19 +128,22 @@ impl Sink for Log {
     }
 }
 
-impl Requests {
+impl BridgeRequests {
     /// Those that a policy allows; `None` if it allows none.
     ///
     /// # Errors
-    /// [`Error::Network`] for rules that cannot be read or secrets that cannot be had; if there is no thread.
-    pub fn new(policy: &NetworkPolicy, outside: &Outside) -> Result<Option<Requests>, Error> {
+    /// [`Error::BridgeNetwork`] for rules that cannot be read or secrets that cannot be had; if there is no thread.
+    pub fn new(
+        policy: &NetworkPolicy,
+        outside: &BridgeThread,
+    ) -> Result<Option<BridgeRequests>, Error> {
         if policy.allow.is_empty() {
             return Ok(None);
         }
-        let log = Arc::<Log>::default();
+        let log = Arc::<RequestLog>::default();
         let bridge = Bridge::with_log(outside.get()?, parsed(policy)?, log.clone());
         let bridge = bridge.map_err(|e| Error::Network(e.to_string()))?;
-        Ok(Some(Requests { bridge, open: Arc::default(), log }))
+        Ok(Some(BridgeRequests { bridge, open: Arc::default(), log }))
     }
 
     /// A call begins.
@@ -152,7 +158,7 @@ impl Requests {
         std::mem::take(&mut lock(&self.log.0))
     }
 
-    fn open(&self, request: Request, answer: Answer) {
+    fn open(&self, request: HttpRequest, answer: AnswerSlot) {
         let (sender, steps) = mpsc::channel();
         let number = {
             let mut open = lock(&self.open);
@@ -162,7 +168,7 @@ impl Requests {
             }
             open.next += 1;
             let number = open.next;
-            open.all.insert(number, Underway { steps: sender, exchange: None });
+            open.all.insert(number, OpenRequest { steps: sender, exchange: None });
             number
         };
         let (bridge, open) = (self.bridge.clone(), self.open.clone());
@@ -178,7 +184,7 @@ impl Requests {
     }
 }
 
-fn reply(answer: Answer, reply: &Reply) {
+fn reply(answer: AnswerSlot, reply: &Reply) {
     answer.give(Ok(reply.encode()));
 }
 
@@ -186,18 +192,18 @@ fn failed(code: u8, why: &str) -> Reply {
     Reply::Failed { code, why: why.into() }
 }
 
-fn error(e: &wasibox_bridge::Error) -> Reply {
+fn error(e: &wasibox_bridge::RequestError) -> Reply {
     failed(e.curl_code(), &e.to_string())
 }
 
 /// The life of a request.
 fn one(
     bridge: &Bridge,
-    request: &Request,
-    answer: Answer,
+    request: &HttpRequest,
+    answer: AnswerSlot,
     number: u64,
-    steps: &Receiver<(Step, Answer)>,
-    open: &Mutex<Open>,
+    steps: &Receiver<(HttpStep, AnswerSlot)>,
+    open: &Mutex<OpenRequests>,
 ) {
     let exchange = match head(request) {
         Some(head) if bridge.is_for_guest(&head) => return reply(answer, &Reply::Own),
@@ -224,21 +230,21 @@ fn one(
     }
 }
 
-fn act(exchange: &Exchange, step: Step, left: &mut Vec<u8>) -> Reply {
+fn act(exchange: &BridgeExchange, step: HttpStep, left: &mut Vec<u8>) -> Reply {
     match step {
-        Step::Open(_) | Step::Close(_) | Step::Names(..) => Reply::Done,
-        Step::Body(_, bytes) => match exchange.write(&bytes) {
+        HttpStep::Open(_) | HttpStep::Close(_) | HttpStep::Names(..) => Reply::Done,
+        HttpStep::Body(_, bytes) => match exchange.write(&bytes) {
             Ok(()) => Reply::Done,
             Err(e) => error(&e),
         },
-        Step::End(_) => {
+        HttpStep::End(_) => {
             exchange.finish();
             match exchange.response() {
                 Ok(head) => Reply::Head(response(head)),
                 Err(e) => error(&e),
             }
         }
-        Step::Read(_) => {
+        HttpStep::Read(_) => {
             if left.is_empty() {
                 match exchange.read() {
                     Ok(piece) => left.extend_from_slice(&piece.unwrap_or_default()),
@@ -251,7 +257,7 @@ fn act(exchange: &Exchange, step: Step, left: &mut Vec<u8>) -> Reply {
     }
 }
 
-fn head(r: &Request) -> Option<RequestHead> {
+fn head(r: &HttpRequest) -> Option<RequestHead> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
     let header = |(name, value): &(Vec<u8>, Vec<u8>)| {
         Some(Header { name: text(name)?, value: value.clone() })
@@ -267,8 +273,8 @@ fn head(r: &Request) -> Option<RequestHead> {
             None => BodyLength::Unknown,
         },
         redirect: match r.redirects {
-            0 => Redirect::Manual,
-            n => Redirect::Follow(n),
+            0 => RedirectPolicy::Manual,
+            n => RedirectPolicy::Follow(n),
         },
         max_time_ms: some(r.time),
         connect_time_ms: some(r.connect_time),
@@ -279,9 +285,9 @@ fn response(head: ResponseHead) -> Response {
     Response {
         status: head.status,
         version: match head.version {
-            Version::Http10 => 10,
-            Version::Http11 => 11,
-            Version::Http2 => 20,
+            HttpVersion::Http10 => 10,
+            HttpVersion::Http11 => 11,
+            HttpVersion::Http2 => 20,
         },
         url: head.url.into_bytes(),
         redirects: head.redirects,
@@ -289,29 +295,29 @@ fn response(head: ResponseHead) -> Response {
     }
 }
 
-impl Service for Requests {
+impl Service for BridgeRequests {
     fn has(&self, name: &str) -> bool {
         name == "http"
     }
 
-    fn ask(&self, _: &str, request: Vec<u8>, answer: Answer) {
-        let Some(step) = Step::decode(&request) else {
+    fn ask(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
+        let Some(step) = HttpStep::decode(&request) else {
             return reply(answer, &failed(2, "not a request"));
         };
         let number = match step {
-            Step::Open(request) => return self.open(request, answer),
-            Step::Names(port, host) => {
+            HttpStep::Open(request) => return self.open(request, answer),
+            HttpStep::Names(port, host) => {
                 let is_named = std::str::from_utf8(&host).is_ok_and(|h| self.bridge.names(h, port));
                 let no = || failed(7, "no rule of the sandbox's policy names it");
                 return reply(answer, &if is_named { Reply::Done } else { no() });
             }
-            Step::Close(n) => {
+            HttpStep::Close(n) => {
                 // Not a step of its row: what comes before it may wait for the server.
                 let ended = lock(&self.open).all.remove(&n);
                 drop(ended);
                 return reply(answer, &Reply::Done);
             }
-            Step::Body(n, _) | Step::End(n) | Step::Read(n) => n,
+            HttpStep::Body(n, _) | HttpStep::End(n) | HttpStep::Read(n) => n,
         };
         let to = lock(&self.open).all.get(&number).map(|underway| underway.steps.clone());
         match to {
@@ -327,7 +333,7 @@ impl Service for Requests {
 /// All that a session's guests can ask.
 pub struct Services {
     pub values: Option<Arc<Values>>,
-    pub requests: Option<Arc<Requests>>,
+    pub requests: Option<Arc<BridgeRequests>>,
     pub tools: Option<ToolCalls>,
 }
 
@@ -347,7 +353,7 @@ impl Service for Services {
         self.of(name).is_some()
     }
 
-    fn ask(&self, name: &str, request: Vec<u8>, answer: Answer) {
+    fn ask(&self, name: &str, request: Vec<u8>, answer: AnswerSlot) {
         match self.of(name) {
             Some(service) => service.ask(name, request, answer),
             None => answer.give(Err(Errno::NOENT)),

@@ -5,12 +5,12 @@ use crate::outcome::Outcome;
 use crate::session::Error;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use wasibox_sandbox::streams::{BytesInput, Capture, HostStream, Meter};
+use wasibox_sandbox::streams::{BytesInput, Capture, HostStream, OutputMeter};
 use wasibox_sandbox::value::CellValue;
-use wasibox_sandbox::{LimitHit, RunSpec, Sandbox, Stream};
+use wasibox_sandbox::{LimitHit, RunSpec, SessionSandbox, StdStream};
 
 /// What [`Input::Inherit`] and [`Output::Inherit`] mean: descriptors for the three streams.
-pub struct Inherited<'a> {
+pub struct InheritedStreams<'a> {
     pub stdin: &'a dyn AsFd,
     pub stdout: &'a dyn AsFd,
     pub stderr: &'a dyn AsFd,
@@ -20,10 +20,14 @@ pub struct Inherited<'a> {
 ///
 /// # Errors
 /// If it could not be started, or if it came upon a damaged part of the image.
-pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<Outcome, Error> {
+pub fn exec(
+    sandbox: &SessionSandbox,
+    exec: Exec,
+    inherited: &InheritedStreams<'_>,
+) -> Result<Outcome, Error> {
     let policy_limit = sandbox.policy().limits.output;
     let (env, cwd) = (exec.environment(), exec.directory());
-    let stdin: Arc<dyn Stream> = match exec.input {
+    let stdin: Arc<dyn StdStream> = match exec.input {
         Input::Bytes(b) => BytesInput::new(b),
         Input::Inherit => HostStream::input(inherited.stdin)?,
     };
@@ -31,7 +35,7 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
         Output::Capture { limit } => Some(policy_limit.map_or(limit, |l| l.min(limit))),
         Output::Inherit => policy_limit,
     };
-    let meter = Meter::new(limit);
+    let meter = OutputMeter::new(limit);
     let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
     let mut spec = RunSpec {
         argv: exec.argv,

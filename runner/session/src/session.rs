@@ -1,17 +1,17 @@
 //! A session.
 
 use crate::action::{Action, Exec, HOME, JAVASCRIPT, PYTHON};
-use crate::awake::{Sleeper, Slot};
-use crate::control::{Control, Interrupt};
-use crate::kept::{Kept, Note};
-use crate::live::{Here, Live, Looked, Touched};
+use crate::awake::{AwakeGuard, Sleeper};
+use crate::control::{Interrupt, SandboxControl};
+use crate::kept::{CallNote, StateLocation};
+use crate::live::{FilesResult, LocalSandbox, RunningSandbox, Touched};
 use crate::outcome::Outcome;
-use crate::requests::{Outside, Requests, Services};
-use crate::run::Inherited;
+use crate::requests::{BridgeRequests, BridgeThread, Services};
+use crate::run::InheritedStreams;
 use crate::tools::{HostTool, MAX_TOOLS, ToolCalls, ToolDefinitionError};
-use crate::worker::link::Link;
-use crate::worker::pool::{Pool, PoolOptions};
-use crate::workspace::{self, Given, Held, Unfit};
+use crate::worker::link::WorkerLink;
+use crate::worker::pool::{PoolOptions, WorkerPool};
+use crate::workspace::{self, WorkspaceHandle, WorkspaceMismatch, WorkspaceSource};
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use wasibox_files as files;
 use wasibox_image::{Image, ImageError};
-use wasibox_sandbox::{Policy, Sandbox, SandboxError};
+use wasibox_sandbox::{Policy, SandboxError, SessionSandbox};
 use wasibox_worker::channel::ChannelError;
 use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, Walls};
-use wasibox_workspace::{Applied, Diff, WorkspaceError};
+use wasibox_workspace::{ApplyReport, Diff, WorkspaceError};
 
 /// The key-value with the names of host tools that a session has had.
 const TOOLS: &[u8] = b"wasibox.tools";
@@ -51,7 +51,7 @@ pub enum Error {
     #[error(transparent)]
     Channel(#[from] ChannelError),
     #[error(transparent)]
-    Store(#[from] wasibox_store::Error),
+    Store(#[from] wasibox_store::StoreError),
     /// Whoever waited for the call has gone before it could begin.
     #[error("nobody waits for the call any more")]
     Cancelled,
@@ -71,7 +71,7 @@ pub enum Error {
     Workspace(#[from] WorkspaceError),
     /// Session and workspace do not go together.
     #[error("workspace: {0}")]
-    Unfit(#[from] Unfit),
+    Unfit(#[from] WorkspaceMismatch),
     /// A rule or a secret of the policy's that is of no use; which, and why.
     #[error("network policy: {0}")]
     Network(String),
@@ -93,36 +93,36 @@ impl From<ImageError> for Error {
 ///
 /// A session is data between two calls. Clones are the same session.
 #[derive(Clone)]
-pub struct Session(pub(crate) Arc<Shared>);
+pub struct Session(pub(crate) Arc<SessionInner>);
 
-pub(crate) struct Shared {
-    origin: Origin,
+pub(crate) struct SessionInner {
+    origin: SandboxOrigin,
     pub policy: Policy,
-    workspace: Option<Held>,
+    workspace: Option<WorkspaceHandle>,
     /// What its guests can ask for outside, once that is known.
-    requests: OnceLock<Option<Arc<Requests>>>,
+    requests: OnceLock<Option<Arc<BridgeRequests>>>,
     /// The embedder's functions that its guests can call.
     pub(crate) tools: ToolCalls,
-    inner: Mutex<Inner>,
+    inner: Mutex<SessionRuntime>,
     interrupt: Interrupt,
     /// The worker's process, 0 for none: what can be told of a session that is busy.
     pid: AtomicU32,
 }
 
 /// What makes the session's sandboxes.
-pub(crate) enum Origin {
+pub(crate) enum SandboxOrigin {
     /// It was made with the session.
     Once,
-    Pool(Arc<Pool>),
-    Engine(Arc<crate::engine::Shared>),
+    Pool(Arc<WorkerPool>),
+    Engine(Arc<crate::engine::EngineInner>),
 }
 
-pub(crate) struct Inner {
-    live: Option<Live>,
-    pub kept: Kept,
+pub(crate) struct SessionRuntime {
+    live: Option<RunningSandbox>,
+    pub kept: StateLocation,
     walls: Option<Walls>,
     /// Its place among the sessions that are awake.
-    slot: Option<Slot>,
+    slot: Option<AwakeGuard>,
 }
 
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -131,10 +131,10 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Whether somebody still waits for a call ([`Session::exec_unless`]): it is ended else, and no other.
 #[derive(Default)]
-pub struct Cancel(Mutex<Waited>);
+pub struct Cancel(Mutex<CancelState>);
 
 #[derive(Default)]
-struct Waited {
+struct CancelState {
     is_cancelled: bool,
     is_running: bool,
 }
@@ -168,8 +168,8 @@ impl Session {
     /// The engine that it is of; `None` for one that was made without.
     pub fn engine(&self) -> Option<crate::Engine> {
         match &self.0.origin {
-            Origin::Engine(engine) => Some(crate::Engine::shared(engine)),
-            Origin::Once | Origin::Pool(_) => None,
+            SandboxOrigin::Engine(engine) => Some(crate::Engine::shared(engine)),
+            SandboxOrigin::Once | SandboxOrigin::Pool(_) => None,
         }
     }
 
@@ -182,7 +182,7 @@ impl Session {
         &self,
         exec: Exec,
         cancel: &Cancel,
-        streams: Option<&Inherited<'_>>,
+        streams: Option<&InheritedStreams<'_>>,
     ) -> Result<Outcome, Error> {
         let mut inner = lock(&self.0.inner);
         if !cancel.begin() {
@@ -204,16 +204,17 @@ impl Session {
     /// A missing or damaged image, a mount that cannot be made, no worker to be had.
     pub fn open(path: &Path, policy: Policy) -> Result<Session, Error> {
         let options = PoolOptions { warm: 0, ..PoolOptions::new(path) };
-        Session::on(&Pool::new(options)?, policy)
+        Session::on(&WorkerPool::new(options)?, policy)
     }
 
     /// Opens a session in a worker of the pool, whose state ends with it.
     ///
     /// # Errors
     /// As [`Session::open`].
-    pub fn on(pool: &Arc<Pool>, policy: Policy) -> Result<Session, Error> {
+    pub fn on(pool: &Arc<WorkerPool>, policy: Policy) -> Result<Session, Error> {
         no_workspace(&policy)?;
-        let session = Session::new(Origin::Pool(pool.clone()), policy, Kept::layer());
+        let session =
+            Session::new(SandboxOrigin::Pool(pool.clone()), policy, StateLocation::layer());
         session.0.wake(&mut lock(&session.0.inner))?;
         Ok(session)
     }
@@ -232,27 +233,27 @@ impl Session {
         progress: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Result<Session, Error> {
         no_workspace(&policy)?;
-        let sandbox = Sandbox::new(image, policy.clone(), artifacts, progress)?;
-        let session = Session::new(Origin::Once, policy, Kept::Nothing);
-        let mut live = Live::Threads(Box::new(Here::new(sandbox)));
-        session.0.serve(&Kept::Nothing, &mut live)?;
+        let sandbox = SessionSandbox::new(image, policy.clone(), artifacts, progress)?;
+        let session = Session::new(SandboxOrigin::Once, policy, StateLocation::Nothing);
+        let mut live = RunningSandbox::Threads(Box::new(LocalSandbox::new(sandbox)));
+        session.0.serve(&StateLocation::Nothing, &mut live)?;
         session.0.set_live(&mut lock(&session.0.inner), live)?;
         Ok(session)
     }
 
-    fn new(origin: Origin, policy: Policy, kept: Kept) -> Session {
+    fn new(origin: SandboxOrigin, policy: Policy, kept: StateLocation) -> Session {
         Session::over(origin, policy, kept, None)
     }
 
     pub(crate) fn over(
-        origin: Origin,
+        origin: SandboxOrigin,
         policy: Policy,
-        kept: Kept,
-        workspace: Option<Held>,
+        kept: StateLocation,
+        workspace: Option<WorkspaceHandle>,
     ) -> Session {
-        let inner = Inner { live: None, kept, walls: None, slot: None };
+        let inner = SessionRuntime { live: None, kept, walls: None, slot: None };
         let tools = ToolCalls::new(policy.host_tools.clone());
-        Session(Arc::new(Shared {
+        Session(Arc::new(SessionInner {
             origin,
             tools,
             policy,
@@ -272,7 +273,7 @@ impl Session {
     pub fn set_tools(&self, tools: impl IntoIterator<Item = HostTool>) -> Result<(), Error> {
         let mut inner = lock(&self.0.inner);
         self.0.tools.set(tools)?;
-        let Inner { live, kept, .. } = &mut *inner;
+        let SessionRuntime { live, kept, .. } = &mut *inner;
         live.as_mut().map_or(Ok(()), |live| self.0.serve(kept, live))
     }
 
@@ -330,7 +331,7 @@ impl Session {
     /// If a wall fails that the host has.
     pub fn close_jail(&self) -> Result<Walls, Error> {
         let inner = lock(&self.0.inner);
-        let Some(Live::Threads(here)) = &inner.live else { return Ok(Walls::default()) };
+        let Some(RunningSandbox::Threads(here)) = &inner.live else { return Ok(Walls::default()) };
         let paths = |writable| {
             let some = self.0.policy.mounts.iter().filter(move |m| m.writable == writable);
             some.map(|m| m.host.clone())
@@ -348,7 +349,7 @@ impl Session {
     /// kept. A session with a process of its own begins with all of it.
     pub fn unready_programs(&self) -> Option<Vec<String>> {
         match &lock(&self.0.inner).live {
-            Some(Live::Threads(here)) => here.sandbox.unready_programs(),
+            Some(RunningSandbox::Threads(here)) => here.sandbox.unready_programs(),
             _ => Some(Vec::new()),
         }
     }
@@ -394,7 +395,7 @@ impl Session {
     /// If it cannot be kept.
     pub fn reset(&self) -> Result<(), Error> {
         let mut inner = lock(&self.0.inner);
-        let Inner { live, kept, .. } = &mut *inner;
+        let SessionRuntime { live, kept, .. } = &mut *inner;
         kept.reset(live.as_mut(), &[PYTHON, JAVASCRIPT])
     }
 
@@ -422,7 +423,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::apply`].
-    pub fn exec_on(&self, exec: Exec, streams: &Inherited<'_>) -> Result<Outcome, Error> {
+    pub fn exec_on(&self, exec: Exec, streams: &InheritedStreams<'_>) -> Result<Outcome, Error> {
         self.0.call(&mut lock(&self.0.inner), exec, Some(streams))
     }
 
@@ -443,7 +444,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::workspace_diff`]; if something cannot be written, and then nothing is changed.
-    pub fn workspace_apply(&self, paths: &[&str]) -> Result<Applied, Error> {
+    pub fn workspace_apply(&self, paths: &[&str]) -> Result<ApplyReport, Error> {
         let mut inner = lock(&self.0.inner);
         let (workspace, engine, stored) = self.0.overlaid(&inner)?;
         let done = workspace.apply(engine.image(), &self.0.policy, stored, paths)?;
@@ -454,7 +455,7 @@ impl Session {
 
     /// Paths that a zip has no words for, and why, as it was saved last.
     pub fn workspace_left_out(&self) -> Vec<(String, String)> {
-        self.0.workspace.as_ref().map_or_else(Vec::new, Held::left_out)
+        self.0.workspace.as_ref().map_or_else(Vec::new, WorkspaceHandle::left_out)
     }
 
     pub(crate) fn has_workspace(&self) -> bool {
@@ -469,7 +470,7 @@ impl Session {
         self.0.save(&lock(&self.0.inner))
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, SessionRuntime> {
         lock(&self.0.inner)
     }
 }
@@ -477,20 +478,21 @@ impl Session {
 /// Refuses what only an engine can open.
 fn no_workspace(policy: &Policy) -> Result<(), Error> {
     match policy.workspace {
-        Some(_) => Err(Unfit::NoEngine.into()),
+        Some(_) => Err(WorkspaceMismatch::NoEngine.into()),
         None => Ok(()),
     }
 }
 
-impl Shared {
+impl SessionInner {
     /// Where the session's first command begins.
     fn home(&self) -> &str {
-        self.workspace.as_ref().map_or(HOME, Held::guest)
+        self.workspace.as_ref().map_or(HOME, WorkspaceHandle::guest)
     }
 
     /// Saves a workspace that is saved after each change.
-    fn save(&self, inner: &Inner) -> Result<(), Error> {
-        let (Some(workspace), Origin::Engine(engine)) = (&self.workspace, &self.origin) else {
+    fn save(&self, inner: &SessionRuntime) -> Result<(), Error> {
+        let (Some(workspace), SandboxOrigin::Engine(engine)) = (&self.workspace, &self.origin)
+        else {
             return Ok(());
         };
         let Some((stored, is_elsewhere)) = inner.kept.in_store() else { return Ok(()) };
@@ -498,7 +500,7 @@ impl Shared {
     }
 
     /// Remembers what the workspace had, before what has changed it is kept.
-    fn note(&self, inner: &Inner, touched: Touched) -> Result<(), Error> {
+    fn note(&self, inner: &SessionRuntime, touched: Touched) -> Result<(), Error> {
         match (&self.workspace, inner.kept.in_store()) {
             (Some(workspace), Some((stored, _))) => workspace.note(stored, touched),
             _ => Ok(()),
@@ -507,20 +509,23 @@ impl Shared {
 
     fn overlaid<'a>(
         &'a self,
-        inner: &'a Inner,
-    ) -> Result<(&'a Held, &'a crate::engine::Shared, &'a wasibox_store::Session), Error> {
+        inner: &'a SessionRuntime,
+    ) -> Result<
+        (&'a WorkspaceHandle, &'a crate::engine::EngineInner, &'a wasibox_store::StoreSession),
+        Error,
+    > {
         match (&self.workspace, &self.origin, inner.kept.in_store()) {
-            (Some(w), Origin::Engine(engine), Some((stored, _))) => Ok((w, engine, stored)),
-            _ => Err(Unfit::NoOverlay.into()),
+            (Some(w), SandboxOrigin::Engine(engine), Some((stored, _))) => Ok((w, engine, stored)),
+            _ => Err(WorkspaceMismatch::NoOverlay.into()),
         }
     }
 
     /// What the session was made from.
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &SandboxOrigin {
         &self.origin
     }
 
-    fn try_lock(&self) -> Option<MutexGuard<'_, Inner>> {
+    fn try_lock(&self) -> Option<MutexGuard<'_, SessionRuntime>> {
         match self.inner.try_lock() {
             Ok(inner) => Some(inner),
             Err(TryLockError::Poisoned(e)) => Some(e.into_inner()),
@@ -529,14 +534,14 @@ impl Shared {
     }
 
     /// Gives up what runs it, if it can come back; whether it was awake.
-    fn sleep(&self, inner: &mut Inner) -> bool {
-        if matches!(inner.kept, Kept::Nothing) {
+    fn sleep(&self, inner: &mut SessionRuntime) -> bool {
+        if matches!(inner.kept, StateLocation::Nothing) {
             return false;
         }
         self.drop_live(inner)
     }
 
-    fn drop_live(&self, inner: &mut Inner) -> bool {
+    fn drop_live(&self, inner: &mut SessionRuntime) -> bool {
         self.interrupt.set(None);
         self.pid.store(0, Ordering::Relaxed);
         inner.kept.asleep();
@@ -545,13 +550,13 @@ impl Shared {
         was
     }
 
-    fn set_live(&self, inner: &mut Inner, live: Live) -> Result<(), Error> {
+    fn set_live(&self, inner: &mut SessionRuntime, live: RunningSandbox) -> Result<(), Error> {
         inner.walls = live.walls();
         let control = match &live {
-            Live::Threads(here) => {
-                Control::Threads(here.sandbox.interrupter(), here.sandbox.doors())
+            RunningSandbox::Threads(here) => {
+                SandboxControl::Threads(here.sandbox.interrupter(), here.sandbox.doors())
             }
-            Live::Process(link) => Control::Process(link.interrupter()?),
+            RunningSandbox::Process(link) => SandboxControl::Process(link.interrupter()?),
         };
         self.interrupt.set(Some(control));
         self.pid.store(live.pid().unwrap_or(0), Ordering::Relaxed);
@@ -560,18 +565,20 @@ impl Shared {
     }
 
     /// Makes a sandbox what the session was.
-    fn wake(self: &Arc<Shared>, inner: &mut Inner) -> Result<(), Error> {
+    fn wake(self: &Arc<SessionInner>, inner: &mut SessionRuntime) -> Result<(), Error> {
         match (&self.workspace, inner.kept.in_store()) {
             (Some(workspace), _) => workspace.check()?,
             (None, Some((stored, _))) => workspace::refuse(stored)?,
             (None, None) => {}
         }
         let mut live = match &self.origin {
-            Origin::Once => return Err(Error::Worker("cannot go on".into())),
-            Origin::Pool(pool) => {
-                Live::Process(Box::new(Link::begin(pool, &self.policy, Given::default())?))
-            }
-            Origin::Engine(engine) => {
+            SandboxOrigin::Once => return Err(Error::Worker("cannot go on".into())),
+            SandboxOrigin::Pool(pool) => RunningSandbox::Process(Box::new(WorkerLink::begin(
+                pool,
+                &self.policy,
+                WorkspaceSource::default(),
+            )?)),
+            SandboxOrigin::Engine(engine) => {
                 inner.slot = Some(engine.awake.enter(self));
                 engine.begin(&self.policy, self.workspace.as_ref())?
             }
@@ -582,7 +589,7 @@ impl Shared {
     }
 
     /// Has what guests ask served.
-    fn serve(&self, kept: &Kept, live: &mut Live) -> Result<(), Error> {
+    fn serve(&self, kept: &StateLocation, live: &mut RunningSandbox) -> Result<(), Error> {
         if let Some((stored, _)) = kept.in_store() {
             self.remember_tools(stored)?;
         }
@@ -596,7 +603,7 @@ impl Shared {
     }
 
     /// Writes down which tools the session has had, so that one that is missing elsewhere can be told of.
-    fn remember_tools(&self, stored: &wasibox_store::Session) -> Result<(), Error> {
+    fn remember_tools(&self, stored: &wasibox_store::StoreSession) -> Result<(), Error> {
         let before = stored.value(TOOLS)?.unwrap_or_default();
         // Names of tools only: nothing of it is granted.
         let formerly: BTreeSet<String> = serde_json::from_slice(&before).unwrap_or_default();
@@ -607,21 +614,24 @@ impl Shared {
     }
 
     /// The requests that the policy allows.
-    fn requests(&self) -> Result<Option<Arc<Requests>>, Error> {
+    fn requests(&self) -> Result<Option<Arc<BridgeRequests>>, Error> {
         if let Some(requests) = self.requests.get() {
             return Ok(requests.clone());
         }
-        let own = Outside::default();
+        let own = BridgeThread::default();
         let outside = match &self.origin {
-            Origin::Engine(engine) => &engine.outside,
-            Origin::Once | Origin::Pool(_) => &own,
+            SandboxOrigin::Engine(engine) => &engine.outside,
+            SandboxOrigin::Once | SandboxOrigin::Pool(_) => &own,
         };
-        let made = Requests::new(&self.policy.network, outside)?.map(Arc::new);
+        let made = BridgeRequests::new(&self.policy.network, outside)?.map(Arc::new);
         Ok(self.requests.get_or_init(|| made).clone())
     }
 
     /// What it runs in; begins it first if it sleeps.
-    fn live<'a>(self: &Arc<Shared>, inner: &'a mut Inner) -> Result<&'a mut Live, Error> {
+    fn live<'a>(
+        self: &Arc<SessionInner>,
+        inner: &'a mut SessionRuntime,
+    ) -> Result<&'a mut RunningSandbox, Error> {
         if inner.live.is_none()
             && let Err(e) = self.wake(inner)
         {
@@ -635,19 +645,19 @@ impl Shared {
     }
 
     fn call(
-        self: &Arc<Shared>,
-        inner: &mut Inner,
+        self: &Arc<SessionInner>,
+        inner: &mut SessionRuntime,
         mut exec: Exec,
-        streams: Option<&Inherited<'_>>,
+        streams: Option<&InheritedStreams<'_>>,
     ) -> Result<Outcome, Error> {
-        let note = Note::begin(&exec);
+        let note = CallNote::begin(&exec);
         self.live(inner)?;
-        let cwd = |state| crate::action::Place::of(state)?.cwd;
+        let cwd = |state| crate::action::ShellSurroundings::of(state)?.cwd;
         if self.workspace.is_some() && inner.kept.shell().and_then(cwd).is_none() {
             exec.cwd.get_or_insert_with(|| self.home().to_owned());
         }
         exec.go_on(inner.kept.shell());
-        let is_kept = !matches!(inner.kept, Kept::Nothing);
+        let is_kept = !matches!(inner.kept, StateLocation::Nothing);
         let Some(live) = &mut inner.live else { return Err(Error::NoWorker) };
         let given = match &exec.cell {
             Some(cell) => inner.kept.give_cell(live, &cell.name),
@@ -669,7 +679,7 @@ impl Shared {
             None => {
                 let (stdin, stdout, stderr) =
                     (std::io::stdin(), std::io::stdout(), std::io::stderr());
-                let streams = Inherited { stdin: &stdin, stdout: &stdout, stderr: &stderr };
+                let streams = InheritedStreams { stdin: &stdin, stdout: &stdout, stderr: &stderr };
                 live.call(exec, &streams, is_kept)
             }
         };
@@ -700,18 +710,18 @@ impl Shared {
     }
 
     fn files(
-        self: &Arc<Shared>,
-        inner: &mut Inner,
+        self: &Arc<SessionInner>,
+        inner: &mut SessionRuntime,
         request: &files::Request,
     ) -> Result<files::Answer, Error> {
-        let note = Note::of(request.summary().into_bytes());
+        let note = CallNote::of(request.summary().into_bytes());
         self.live(inner)?;
-        let cwd = crate::action::Place::of(inner.kept.shell().unwrap_or_default());
+        let cwd = crate::action::ShellSurroundings::of(inner.kept.shell().unwrap_or_default());
         let cwd = cwd.and_then(|place| String::from_utf8(place.cwd?).ok());
         let Some(live) = &mut inner.live else { return Err(Error::NoWorker) };
         let looked = live.files((cwd.unwrap_or_else(|| self.home().into()), request.clone()));
         let mut has_changed = false;
-        let kept = looked.and_then(|Looked { answer, changed, touched }| {
+        let kept = looked.and_then(|FilesResult { answer, changed, touched }| {
             let error = answer.as_ref().err().map(ToString::to_string);
             has_changed = !changed.is_empty();
             self.note(inner, touched)?;
@@ -731,10 +741,10 @@ impl Shared {
     /// Moves the session to another state that is kept: what `act` gives, if it has history.
     pub(crate) fn turn<T>(
         &self,
-        act: impl FnOnce(&wasibox_store::Session) -> Result<T, wasibox_store::Error>,
+        act: impl FnOnce(&wasibox_store::StoreSession) -> Result<T, wasibox_store::StoreError>,
     ) -> Result<T, Error> {
         let mut inner = lock(&self.inner);
-        let Inner { live, kept, .. } = &mut *inner;
+        let SessionRuntime { live, kept, .. } = &mut *inner;
         let result = kept.turn(live.as_mut(), act);
         if result.as_ref().is_err_and(|(_, is_broken)| *is_broken) {
             self.drop_live(&mut inner);
@@ -745,7 +755,7 @@ impl Shared {
     }
 }
 
-impl Sleeper for Shared {
+impl Sleeper for SessionInner {
     fn try_sleep(&self) -> bool {
         self.try_lock().is_some_and(|mut inner| self.sleep(&mut inner))
     }

@@ -1,7 +1,7 @@
 //! Sessions for programs on [tokio](https://docs.rs/tokio), with the feature `tokio`.
 //!
 //! A call blocks a thread of the runtime's pool for blocking work as long as it runs; nothing else of the runtime waits. A call
-//! whose future is dropped is ended, as by [`Interrupt`](crate::Interrupt), or is not begun if it still waits for
+//! whose future is dropped is ended, as by [`WorkerInterrupt`](crate::Interrupt), or is not begun if it still waits for
 //! another call of its session. All else (files, history) is short, and comes to its end though nobody waits for it.
 //!
 //! ```no_run
@@ -27,7 +27,7 @@ use std::future::Future;
 use std::sync::Arc;
 use wasibox_files as files;
 use wasibox_store::snapshot::Commit;
-use wasibox_workspace::{Applied, Diff};
+use wasibox_workspace::{ApplyReport, Diff};
 
 /// A session whose methods are futures. Clones are the same session, as is what it was made of.
 #[derive(Clone)]
@@ -40,9 +40,9 @@ impl From<Session> for AsyncSession {
 }
 
 /// Ends a task when nobody waits for it any more.
-struct Task<T>(::tokio::task::JoinHandle<T>);
+struct TaskGuard<T>(::tokio::task::JoinHandle<T>);
 
-impl<T> Drop for Task<T> {
+impl<T> Drop for TaskGuard<T> {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -68,7 +68,7 @@ where
 {
     let runtime = ::tokio::runtime::Handle::current();
     HostTool::new(name, description, schema, move |arguments, context| {
-        let mut task = Task(runtime.spawn(act(arguments, context)));
+        let mut task = TaskGuard(runtime.spawn(act(arguments, context)));
         async move {
             match (&mut task.0).await {
                 Ok(result) => result,
@@ -80,12 +80,12 @@ where
 }
 
 /// Ends a call when it is dropped before the call has ended.
-struct Dropped {
+struct CancelGuard {
     cancel: Arc<Cancel>,
     session: Session,
 }
 
-impl Drop for Dropped {
+impl Drop for CancelGuard {
     fn drop(&mut self) {
         self.cancel.cancel(&self.session.interrupter());
     }
@@ -125,7 +125,7 @@ impl AsyncSession {
     pub async fn exec(&self, exec: impl Into<Exec>) -> Result<Outcome, Error> {
         let (exec, session) = (exec.into(), self.0.clone());
         let cancel = Arc::new(Cancel::default());
-        let _dropped = Dropped { cancel: cancel.clone(), session: session.clone() };
+        let _dropped = CancelGuard { cancel: cancel.clone(), session: session.clone() };
         blocking(move || session.exec_unless(exec, &cancel, None)).await
     }
 
@@ -226,7 +226,7 @@ impl AsyncSession {
     ///
     /// # Errors
     /// As there.
-    pub async fn workspace_apply(&self, paths: Vec<String>) -> Result<Applied, Error> {
+    pub async fn workspace_apply(&self, paths: Vec<String>) -> Result<ApplyReport, Error> {
         self.with(move |s| s.workspace_apply(&each(&paths))).await
     }
 

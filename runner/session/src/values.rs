@@ -1,10 +1,10 @@
 //! The session's key-values for its guests: what the command `kv` asks for.
 
-use box_abi::kv::{Answer as Reply, MAX_VALUE, PART, Request};
+use box_abi::kv::{KvAnswer as Reply, KvRequest, MAX_VALUE, PART};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wasibox_store::{Error, Session};
-use wasibox_vfs::{Answer, Service};
+use wasibox_store::{StoreError, StoreSession};
+use wasibox_vfs::{AnswerSlot, Service};
 
 /// Keys that a session has at most once a guest has set one, and bytes of keys and values.
 const KEYS: usize = 1000;
@@ -18,14 +18,14 @@ const WRITTEN: u64 = 64 << 20;
 
 /// Serves one session.
 pub struct Values {
-    session: Arc<Session>,
+    session: Arc<StoreSession>,
     /// Bytes written in this call.
     written: AtomicU64,
 }
 
 impl Values {
     /// The key-values of a session, of which nothing has been written in this call.
-    pub fn new(session: Arc<Session>) -> Values {
+    pub fn new(session: Arc<StoreSession>) -> Values {
         Values { session, written: AtomicU64::new(0) }
     }
 
@@ -34,16 +34,16 @@ impl Values {
         self.written.store(0, Ordering::Relaxed);
     }
 
-    fn reply(&self, request: &Request<'_>) -> Result<Reply, Error> {
+    fn reply(&self, request: &KvRequest<'_>) -> Result<Reply, StoreError> {
         let refused = |why: &str| Ok(Reply::Refused(why.into()));
         match *request {
-            Request::Get { key, .. } | Request::Delete { key } if key.starts_with(OWN) => {
+            KvRequest::Get { key, .. } | KvRequest::Delete { key } if key.starts_with(OWN) => {
                 Ok(Reply::Missing)
             }
-            Request::Set { key, .. } if key.starts_with(OWN) => {
+            KvRequest::Set { key, .. } if key.starts_with(OWN) => {
                 refused("keys that begin with wasibox. are the host's")
             }
-            Request::Get { key, from } => Ok(match self.session.value(key)? {
+            KvRequest::Get { key, from } => Ok(match self.session.value(key)? {
                 None => Reply::Missing,
                 Some(value) => {
                     let rest = usize::try_from(from).ok().and_then(|from| value.get(from..));
@@ -52,7 +52,7 @@ impl Values {
                     Reply::Value { len: value.len() as u64, bytes }
                 }
             }),
-            Request::Set { key, value } => {
+            KvRequest::Set { key, value } => {
                 if key.is_empty() {
                     return refused("a key has at least one byte");
                 }
@@ -68,11 +68,11 @@ impl Values {
                     false => refused("there would be more than 1000 keys or 64 MiB"),
                 }
             }
-            Request::Delete { key } => Ok(match self.session.remove_value(key)? {
+            KvRequest::Delete { key } => Ok(match self.session.remove_value(key)? {
                 true => Reply::Done,
                 false => Reply::Missing,
             }),
-            Request::List { after } => {
+            KvRequest::List { after } => {
                 let all = self.session.keys()?;
                 let (mut keys, mut bytes) = (Vec::new(), 0);
                 let is_seen = |key: &Vec<u8>| key.as_slice() > after && !key.starts_with(OWN);
@@ -92,13 +92,13 @@ impl Service for Values {
         name == "kv"
     }
 
-    fn ask(&self, _: &str, request: Vec<u8>, answer: Answer) {
-        let reply = match Request::decode(&request) {
+    fn ask(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
+        let reply = match KvRequest::decode(&request) {
             None => Reply::Refused(b"not a request".to_vec()),
             Some(request) => self.reply(&request).unwrap_or_else(|e| {
                 // The guest is not to learn where the store lies.
                 let why = match e {
-                    Error::TooLong => "the key or the value is too long",
+                    StoreError::TooLong => "the key or the value is too long",
                     _ => "the session's store failed",
                 };
                 Reply::Refused(why.into())

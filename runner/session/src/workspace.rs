@@ -9,7 +9,7 @@
 //! # What is kept
 //! A session's changes fit what it began with. So its store knows by a value ([`KEY`]) which workspace that was: of a
 //! zip a number, which is in the zip, too; of a host's folder what was there at each path that the session has changed
-//! ([`Was`]). If that is not so any more, the session is refused: what it has would be mixed with something else.
+//! ([`OriginalEntry`]). If that is not so any more, the session is refused: what it has would be mixed with something else.
 //!
 //! A zip has the history, as a snapshot (`.wbs`): whoever has the zip has the session.
 
@@ -22,11 +22,12 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
 use wasibox_image::Image;
 use wasibox_sandbox::{MountSpec, Policy, Workspace, WorkspaceKind};
-use wasibox_store::snapshot::Files;
-use wasibox_vfs::delta::{Delta, Id, Snapshot};
-use wasibox_vfs::{BaseFile, Budget, Protected, Vfs};
+use wasibox_store::snapshot::FileTree;
+use wasibox_vfs::delta::{Delta, Id, TreeVersion};
+use wasibox_vfs::{BaseFile, Budget, ProtectedPaths, Vfs};
 use wasibox_workspace::{
-    Applied, Archive, Diff, KeepBase, Overlay, Was, WorkspaceError, ZipLimits, ZipWorkspace,
+    ApplyReport, Archive, Diff, KeepBase, OriginalEntry, Overlay, WorkspaceError, ZipLimits,
+    ZipWorkspace,
 };
 
 /// The session's value that says which workspace it has. Guests must not write values that begin with `wasibox.`.
@@ -46,7 +47,7 @@ const MAX_DIFF: usize = 64 << 20;
 
 /// Why a session and a workspace do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum WorkspaceMismatch {
     #[error("the session works in a {0}, which is not given")]
     Missing(String),
     #[error("the session was begun without a workspace; make a new one")]
@@ -83,7 +84,7 @@ struct Marker {
     /// Of a zip: which one.
     number: [u8; 16],
     /// Of a folder: what the host had where the session has changed something.
-    was: BTreeMap<ByteBuf, Was>,
+    was: BTreeMap<ByteBuf, OriginalEntry>,
     /// Of a folder: some of the changes are there.
     is_applied: bool,
 }
@@ -97,13 +98,13 @@ impl Marker {
         format!("{kind} at {}", self.guest)
     }
 
-    fn of(session: &wasibox_store::Session) -> Result<Option<Marker>, Error> {
+    fn of(session: &wasibox_store::StoreSession) -> Result<Option<Marker>, Error> {
         let Some(bytes) = session.value(KEY)? else { return Ok(None) };
-        Ok(Some(postcard::from_bytes(&bytes).map_err(|_| Unfit::Damaged)?))
+        Ok(Some(postcard::from_bytes(&bytes).map_err(|_| WorkspaceMismatch::Damaged)?))
     }
 
-    fn keep(&self, session: &wasibox_store::Session) -> Result<(), Error> {
-        let bytes = postcard::to_stdvec(self).map_err(|_| Unfit::Damaged)?;
+    fn keep(&self, session: &wasibox_store::StoreSession) -> Result<(), Error> {
+        let bytes = postcard::to_stdvec(self).map_err(|_| WorkspaceMismatch::Damaged)?;
         Ok(session.set_value(KEY, &bytes)?)
     }
 }
@@ -112,28 +113,28 @@ impl Marker {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn workspace_of(session: &wasibox_store::Session) -> Result<Option<WorkspaceKind>, Error> {
+pub fn workspace_of(session: &wasibox_store::StoreSession) -> Result<Option<WorkspaceKind>, Error> {
     Ok(Marker::of(session)?.map(|marker| marker.kind))
 }
 
 /// Refuses a session that has a workspace, for one who has none.
-pub fn refuse(session: &wasibox_store::Session) -> Result<(), Error> {
+pub fn refuse(session: &wasibox_store::StoreSession) -> Result<(), Error> {
     match Marker::of(session)? {
-        Some(marker) => Err(Unfit::Missing(marker.words()).into()),
+        Some(marker) => Err(WorkspaceMismatch::Missing(marker.words()).into()),
         None => Ok(()),
     }
 }
 
 /// A workspace that a session has, on the parent's side.
-pub struct Held {
+pub struct WorkspaceHandle {
     spec: Workspace,
     mounts: Vec<MountSpec>,
-    protected: Protected,
-    host: Host,
-    state: Mutex<State>,
+    protected: ProtectedPaths,
+    host: WorkspaceHost,
+    state: Mutex<WorkspaceState>,
 }
 
-enum Host {
+enum WorkspaceHost {
     /// Whether the session began with what the zip has kept of a first one.
     Zip {
         zip: Box<ZipWorkspace>,
@@ -142,7 +143,7 @@ enum Host {
     Overlay,
 }
 
-struct State {
+struct WorkspaceState {
     marker: Marker,
     /// The zip has this session's number.
     is_saved: bool,
@@ -151,43 +152,46 @@ struct State {
 
 /// What a worker needs to open a workspace.
 #[derive(Default)]
-pub struct Given {
+pub struct WorkspaceSource {
     pub zip: Option<File>,
     pub is_original: bool,
 }
 
 /// A workspace that is open where the session runs.
-pub struct Opened {
+pub struct OpenWorkspace {
     pub base: BaseFile,
     pub overlay: Option<Overlay>,
 }
 
-impl Opened {
+impl OpenWorkspace {
     /// Opens what the policy says: in a worker, before its jail closes.
     ///
     /// # Errors
     /// If it is not there, or no good zip.
     pub fn new(
         spec: &Workspace,
-        given: Given,
-        protected: &Protected,
-    ) -> Result<Opened, WorkspaceError> {
+        given: WorkspaceSource,
+        protected: &ProtectedPaths,
+    ) -> Result<OpenWorkspace, WorkspaceError> {
         match (spec.kind, given.zip) {
             (WorkspaceKind::Zip, Some(file)) => {
                 let archive = Archive::open(file, &ZipLimits::default())?;
-                Ok(Opened {
+                Ok(OpenWorkspace {
                     base: base_of(&archive, given.is_original, &spec.guest)?,
                     overlay: None,
                 })
             }
             (WorkspaceKind::Zip, None) => Err(WorkspaceError::Operations("a zip without a file")),
-            (WorkspaceKind::Overlay, _) => Opened::overlay(spec, protected),
+            (WorkspaceKind::Overlay, _) => OpenWorkspace::overlay(spec, protected),
         }
     }
 
-    fn overlay(spec: &Workspace, protected: &Protected) -> Result<Opened, WorkspaceError> {
+    fn overlay(
+        spec: &Workspace,
+        protected: &ProtectedPaths,
+    ) -> Result<OpenWorkspace, WorkspaceError> {
         let overlay = Overlay::open(&spec.path, &spec.guest, protected)?;
-        Ok(Opened { base: overlay.base()?, overlay: Some(overlay) })
+        Ok(OpenWorkspace { base: overlay.base()?, overlay: Some(overlay) })
     }
 }
 
@@ -207,8 +211,8 @@ pub fn touched(
     overlay: &Overlay,
     at: &str,
     part: &Delta,
-    snapshot: &Snapshot,
-) -> Vec<(ByteBuf, Was)> {
+    snapshot: &TreeVersion,
+) -> Vec<(ByteBuf, OriginalEntry)> {
     let place: Vec<&[u8]> = at.split('/').filter(|n| !n.is_empty()).map(str::as_bytes).collect();
     let below = |id: &Id| match id {
         Id::Given(names) if names.len() > place.len() => {
@@ -223,16 +227,19 @@ pub fn touched(
     paths.map(|path| (ByteBuf::from(&*path), overlay.was(snapshot, &path))).collect()
 }
 
-impl Held {
+impl WorkspaceHandle {
     /// Opens the workspace of a policy, if it has one.
     ///
     /// # Errors
     /// If it is not there, is no good zip, or another session has it.
-    pub fn open(policy: &Policy, protected: Protected) -> Result<Option<Held>, Error> {
+    pub fn open(
+        policy: &Policy,
+        protected: ProtectedPaths,
+    ) -> Result<Option<WorkspaceHandle>, Error> {
         let Some(spec) = &policy.workspace else { return Ok(None) };
         let spec = Workspace { path: std::path::absolute(&spec.path)?, ..spec.clone() };
         if let Some(mount) = policy.mounts.iter().find(|m| overlap(&m.guest, &spec.guest)) {
-            return Err(Unfit::Overlap(mount.guest.clone()).into());
+            return Err(WorkspaceMismatch::Overlap(mount.guest.clone()).into());
         }
         let mut number = [0; 16];
         getrandom::fill(&mut number).map_err(|e| io::Error::other(e.to_string()))?;
@@ -240,14 +247,14 @@ impl Held {
             WorkspaceKind::Overlay => {
                 // Whether it can be opened is better known now than at the first call.
                 Overlay::open(&spec.path, &spec.guest, &protected)?;
-                Host::Overlay
+                WorkspaceHost::Overlay
             }
             WorkspaceKind::Zip => {
                 // A folder's name with a mistake in it must not become a zip.
                 let is_zip = spec.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("zip"));
                 let limits = ZipLimits::default();
                 let zip = ZipWorkspace::open(&spec.path, &spec.guest, is_zip, &limits)?;
-                Host::Zip { zip: Box::new(zip), is_original: false }
+                WorkspaceHost::Zip { zip: Box::new(zip), is_original: false }
             }
         };
         let marker = Marker {
@@ -257,12 +264,12 @@ impl Held {
             was: BTreeMap::new(),
             is_applied: false,
         };
-        let state = State { marker, is_saved: false, left_out: Vec::new() };
+        let state = WorkspaceState { marker, is_saved: false, left_out: Vec::new() };
         let (mounts, state) = (policy.mounts.clone(), Mutex::new(state));
-        Ok(Some(Held { spec, mounts, protected, host, state }))
+        Ok(Some(WorkspaceHandle { spec, mounts, protected, host, state }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WorkspaceState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -278,16 +285,16 @@ impl Held {
     pub fn history(&self) -> Option<Vec<u8>> {
         self.number()?;
         match &self.host {
-            Host::Zip { zip, .. } => {
+            WorkspaceHost::Zip { zip, .. } => {
                 zip.hidden(HISTORY, MAX_HISTORY).ok().flatten().filter(|bytes| !bytes.is_empty())
             }
-            Host::Overlay => None,
+            WorkspaceHost::Overlay => None,
         }
     }
 
     /// The number of the session that the zip carries.
     fn number(&self) -> Option<[u8; 16]> {
-        let Host::Zip { zip, .. } = &self.host else { return None };
+        let WorkspaceHost::Zip { zip, .. } = &self.host else { return None };
         zip.original().ok().flatten()?;
         zip.hidden(NUMBER, 16).ok().flatten()?.try_into().ok()
     }
@@ -296,7 +303,7 @@ impl Held {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn take_carried(&mut self, session: &wasibox_store::Session) -> Result<bool, Error> {
+    pub fn take_carried(&mut self, session: &wasibox_store::StoreSession) -> Result<bool, Error> {
         let number = self.number();
         // What a stranger's zip says of itself is as a stranger's snapshot: if it makes no sense, it is none.
         let Ok(Some(marker)) = Marker::of(session) else { return Ok(false) };
@@ -311,7 +318,7 @@ impl Held {
     }
 
     fn go_on(&mut self, marker: Marker) {
-        if let Host::Zip { is_original, .. } = &mut self.host {
+        if let WorkspaceHost::Zip { is_original, .. } = &mut self.host {
             *is_original = true;
         }
         let mut state = self.lock();
@@ -322,7 +329,7 @@ impl Held {
     ///
     /// # Errors
     /// If the store cannot be written.
-    pub fn take_new(&self, session: &wasibox_store::Session) -> Result<(), Error> {
+    pub fn take_new(&self, session: &wasibox_store::StoreSession) -> Result<(), Error> {
         self.lock().marker.keep(session)
     }
 
@@ -330,20 +337,20 @@ impl Held {
     ///
     /// # Errors
     /// If the session was begun with another workspace, or this one is not any more what it was.
-    pub fn take(&mut self, session: &wasibox_store::Session) -> Result<(), Error> {
+    pub fn take(&mut self, session: &wasibox_store::StoreSession) -> Result<(), Error> {
         let Some(marker) = Marker::of(session)? else {
             if session.store().history(session.name())?.len() > 1 {
-                return Err(Unfit::Without.into());
+                return Err(WorkspaceMismatch::Without.into());
             }
             if self.history().is_some() {
-                return Err(Unfit::CarriesOne.into());
+                return Err(WorkspaceMismatch::CarriesOne.into());
             }
             return self.take_new(session);
         };
         if marker.kind != self.spec.kind || marker.guest != self.spec.guest {
-            return Err(Unfit::Other(marker.words()).into());
+            return Err(WorkspaceMismatch::Other(marker.words()).into());
         }
-        if let Host::Zip { zip, .. } = &self.host {
+        if let WorkspaceHost::Zip { zip, .. } = &self.host {
             let theirs: Option<[u8; 16]> =
                 zip.hidden(NUMBER, 16).ok().flatten().and_then(|n| n.try_into().ok());
             if theirs != Some(marker.number) {
@@ -352,10 +359,10 @@ impl Held {
                     self.lock().marker = marker;
                     return Ok(());
                 }
-                return Err(Unfit::Other(marker.words()).into());
+                return Err(WorkspaceMismatch::Other(marker.words()).into());
             }
             if zip.original()?.is_none() {
-                return Err(Unfit::Rewritten.into());
+                return Err(WorkspaceMismatch::Rewritten.into());
             }
         }
         self.go_on(marker);
@@ -368,13 +375,13 @@ impl Held {
     /// If so, with some of the paths.
     pub fn check(&self) -> Result<(), Error> {
         if self.lock().marker.is_applied {
-            return Err(Unfit::Applied.into());
+            return Err(WorkspaceMismatch::Applied.into());
         }
         self.check_others()
     }
 
     fn check_others(&self) -> Result<(), Error> {
-        if !matches!(self.host, Host::Overlay) {
+        if !matches!(self.host, WorkspaceHost::Overlay) {
             return Ok(());
         }
         let overlay = Overlay::open(&self.spec.path, &self.spec.guest, &self.protected)?;
@@ -393,19 +400,20 @@ impl Held {
         if more > 0 {
             named.push(format!("and {more} more"));
         }
-        Err(Unfit::Changed(named.join(", ")).into())
+        Err(WorkspaceMismatch::Changed(named.join(", ")).into())
     }
 
     /// What a worker needs to open it.
     ///
     /// # Errors
     /// If the system has no more descriptors.
-    pub fn given(&self) -> Result<Given, Error> {
+    pub fn given(&self) -> Result<WorkspaceSource, Error> {
         match &self.host {
-            Host::Overlay => Ok(Given::default()),
-            Host::Zip { zip, is_original } => {
-                Ok(Given { zip: Some(zip.archive().reopened()?), is_original: *is_original })
-            }
+            WorkspaceHost::Overlay => Ok(WorkspaceSource::default()),
+            WorkspaceHost::Zip { zip, is_original } => Ok(WorkspaceSource {
+                zip: Some(zip.archive().reopened()?),
+                is_original: *is_original,
+            }),
         }
     }
 
@@ -413,10 +421,10 @@ impl Held {
     ///
     /// # Errors
     /// If the folder is gone.
-    pub fn opened(&self) -> Result<Opened, Error> {
+    pub fn opened(&self) -> Result<OpenWorkspace, Error> {
         Ok(match &self.host {
-            Host::Overlay => Opened::overlay(&self.spec, &self.protected)?,
-            Host::Zip { zip, is_original } => Opened {
+            WorkspaceHost::Overlay => OpenWorkspace::overlay(&self.spec, &self.protected)?,
+            WorkspaceHost::Zip { zip, is_original } => OpenWorkspace {
                 base: base_of(zip.archive(), *is_original, &self.spec.guest)?,
                 overlay: None,
             },
@@ -429,8 +437,8 @@ impl Held {
     /// If it is too much, or the store cannot be written.
     pub fn note(
         &self,
-        session: &wasibox_store::Session,
-        touched: Vec<(ByteBuf, Was)>,
+        session: &wasibox_store::StoreSession,
+        touched: Vec<(ByteBuf, OriginalEntry)>,
     ) -> Result<(), Error> {
         let mut state = self.lock();
         let before = state.marker.was.len();
@@ -452,17 +460,17 @@ impl Held {
         &self,
         image: &Arc<Image>,
         policy: &Policy,
-        session: &wasibox_store::Session,
+        session: &wasibox_store::StoreSession,
         is_elsewhere: bool,
-    ) -> Result<(Snapshot, Option<Overlay>), Error> {
-        let Opened { base, overlay } = self.opened()?;
+    ) -> Result<(TreeVersion, Option<Overlay>), Error> {
+        let OpenWorkspace { base, overlay } = self.opened()?;
         let base = wasibox_sandbox::image_files(image)?.into_iter().chain([base]);
         let disk = policy.limits.disk;
         let budget = Budget::new(policy.limits.memory.saturating_add(disk.bytes));
         let vfs = Vfs::new(base, &self.mounts, disk, budget, &self.protected)
             .map_err(WorkspaceError::from)?;
         let files = session.state().files;
-        session.changes(&Files::default(), &files, &mut |part| {
+        session.changes(&FileTree::default(), &files, &mut |part| {
             let done = match is_elsewhere {
                 true => vfs.restore_elsewhere(part, &mut Vec::new()),
                 false => vfs.restore(part),
@@ -474,7 +482,7 @@ impl Held {
 
     /// Whether the zip has the session's number.
     pub fn is_saved(&self) -> bool {
-        matches!(self.host, Host::Overlay) || self.lock().is_saved
+        matches!(self.host, WorkspaceHost::Overlay) || self.lock().is_saved
     }
 
     /// Replaces a zip by what the folder is now.
@@ -485,10 +493,10 @@ impl Held {
         &self,
         image: &Arc<Image>,
         policy: &Policy,
-        session: &wasibox_store::Session,
+        session: &wasibox_store::StoreSession,
         is_elsewhere: bool,
     ) -> Result<(), Error> {
-        let Host::Zip { zip, is_original } = &self.host else { return Ok(()) };
+        let WorkspaceHost::Zip { zip, is_original } = &self.host else { return Ok(()) };
         let (snapshot, _none) = self.tree(image, policy, session, is_elsewhere)?;
         let number = self.lock().marker.number;
         let mut hidden: Vec<(&str, &[u8])> = vec![(NUMBER, &number)];
@@ -520,7 +528,7 @@ impl Held {
         &self,
         image: &Arc<Image>,
         policy: &Policy,
-        session: &wasibox_store::Session,
+        session: &wasibox_store::StoreSession,
         chosen: &[&str],
     ) -> Result<Diff, Error> {
         let (snapshot, overlay) = self.overlaid(image, policy, session)?;
@@ -535,9 +543,9 @@ impl Held {
         &self,
         image: &Arc<Image>,
         policy: &Policy,
-        session: &wasibox_store::Session,
+        session: &wasibox_store::StoreSession,
         chosen: &[&str],
-    ) -> Result<Applied, Error> {
+    ) -> Result<ApplyReport, Error> {
         let (snapshot, overlay) = self.overlaid(image, policy, session)?;
         let most = policy.limits.disk.bytes;
         let before = self.lock().marker.clone();
@@ -563,19 +571,21 @@ impl Held {
         &self,
         image: &Arc<Image>,
         policy: &Policy,
-        session: &wasibox_store::Session,
-    ) -> Result<(Snapshot, Overlay), Error> {
-        if !matches!(self.host, Host::Overlay) {
-            return Err(Unfit::NoOverlay.into());
+        session: &wasibox_store::StoreSession,
+    ) -> Result<(TreeVersion, Overlay), Error> {
+        if !matches!(self.host, WorkspaceHost::Overlay) {
+            return Err(WorkspaceMismatch::NoOverlay.into());
         }
         self.check_others()?;
         let (snapshot, overlay) =
             self.tree(image, policy, session, false).map_err(|e| match e {
                 // What was removed there cannot be named any more.
-                Error::Refused(_) if self.lock().marker.is_applied => Unfit::Applied.into(),
+                Error::Refused(_) if self.lock().marker.is_applied => {
+                    WorkspaceMismatch::Applied.into()
+                }
                 e => e,
             })?;
-        Ok((snapshot, overlay.ok_or(Unfit::NoOverlay)?))
+        Ok((snapshot, overlay.ok_or(WorkspaceMismatch::NoOverlay)?))
     }
 }
 
@@ -589,9 +599,9 @@ fn overlap(a: &str, b: &str) -> bool {
 }
 
 /// The session as a snapshot: with all its history, else what it is now, if that is short enough.
-fn history_of(session: &wasibox_store::Session) -> Result<Option<Vec<u8>>, Error> {
+fn history_of(session: &wasibox_store::StoreSession) -> Result<Option<Vec<u8>>, Error> {
     for all in [true, false] {
-        let mut out = Bounded { bytes: Vec::new(), is_over: false };
+        let mut out = HistoryBuffer { bytes: Vec::new(), is_over: false };
         match session.store().export(session.name(), all, &mut out) {
             Ok(()) => return Ok(Some(out.bytes)),
             Err(_) if out.is_over => {}
@@ -602,12 +612,12 @@ fn history_of(session: &wasibox_store::Session) -> Result<Option<Vec<u8>>, Error
 }
 
 /// Bytes up to [`MAX_HISTORY`].
-struct Bounded {
+struct HistoryBuffer {
     bytes: Vec<u8>,
     is_over: bool,
 }
 
-impl Write for Bounded {
+impl Write for HistoryBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if (self.bytes.len() + bytes.len()) as u64 > MAX_HISTORY {
             self.is_over = true;

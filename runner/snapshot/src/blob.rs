@@ -1,7 +1,7 @@
 //! Bytes of any length: in place if they are few, else in objects.
 
 use crate::digest::Digest;
-use crate::error::Error;
+use crate::error::SnapshotError;
 use crate::object::{MAX_OBJECT, Objects, load, save};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -36,12 +36,12 @@ impl Blob {
     ///
     /// # Errors
     /// What keeps them from being written; TooLarge past 4 GiB.
-    pub fn save(objects: &dyn Objects, bytes: &[u8]) -> Result<Blob, Error> {
+    pub fn save(objects: &dyn Objects, bytes: &[u8]) -> Result<Blob, SnapshotError> {
         if bytes.len() <= IN_PLACE {
             return Ok(Blob::InPlace(ByteBuf::from(bytes)));
         }
         if bytes.len().div_ceil(PART) > MAX_PARTS {
-            return Err(Error::TooLarge("a value"));
+            return Err(SnapshotError::TooLarge("a value"));
         }
         let parts = bytes.chunks(PART).map(|part| save(objects, part)).collect::<Result<_, _>>()?;
         Ok(Blob::Objects { len: bytes.len() as u64, parts })
@@ -72,9 +72,9 @@ impl Blob {
     ///
     /// # Errors
     /// If objects are missing or damaged, or there are more bytes.
-    pub fn load(&self, objects: &dyn Objects, limit: u64) -> Result<Vec<u8>, Error> {
+    pub fn load(&self, objects: &dyn Objects, limit: u64) -> Result<Vec<u8>, SnapshotError> {
         if self.len() > limit {
-            return Err(Error::TooLarge("a value"));
+            return Err(SnapshotError::TooLarge("a value"));
         }
         let (len, parts) = match self {
             Blob::InPlace(bytes) => return Ok(bytes.to_vec()),
@@ -88,17 +88,21 @@ impl Blob {
                 break;
             }
         }
-        if out.len() as u64 == len { Ok(out) } else { Err(Error::Malformed("a value's length")) }
+        if out.len() as u64 == len {
+            Ok(out)
+        } else {
+            Err(SnapshotError::Malformed("a value's length"))
+        }
     }
 
     /// Whether its length fits its objects.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), SnapshotError> {
         let fits = match self {
             Blob::InPlace(bytes) => bytes.len() <= IN_PLACE,
             Blob::Objects { len, parts } => {
                 parts.len() <= MAX_PARTS && *len <= parts.len() as u64 * MAX_OBJECT as u64
             }
         };
-        if fits { Ok(()) } else { Err(Error::Malformed("a value's length")) }
+        if fits { Ok(()) } else { Err(SnapshotError::Malformed("a value's length")) }
     }
 }

@@ -1,9 +1,9 @@
 //! A commit: what a session was when a call had returned.
 
 use crate::blob::Blob;
-use crate::delta::Totals;
+use crate::delta::FileTotals;
 use crate::digest::Digest;
-use crate::error::Error;
+use crate::error::SnapshotError;
 use crate::object::Objects;
 use crate::tree::Root;
 use serde::{Deserialize, Serialize};
@@ -11,24 +11,24 @@ use serde_bytes::ByteBuf;
 
 /// The files of a session at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Files {
+pub struct FileTree {
     pub root: Root,
-    pub totals: Totals,
+    pub totals: FileTotals,
 }
 
 /// All that a session is between two calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
-    pub files: Files,
+pub struct CommitState {
+    pub files: FileTree,
     /// What the shell knows: variables, functions, options, the working directory. What the bytes
     /// mean is the shell's business.
     pub shell: Blob,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<CellRecord>,
 }
 
 /// A parked interpreter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cell {
+pub struct CellRecord {
     /// Which one: `python`.
     pub name: String,
     /// The digest of the module that its memory is of. It is of use with no other one.
@@ -40,7 +40,7 @@ pub struct Cell {
     pub rest: Blob,
 }
 
-impl Cell {
+impl CellRecord {
     /// All of it that is kept as values.
     pub fn blobs(&self) -> impl Iterator<Item = &Blob> {
         self.memory.iter().chain([&self.rest])
@@ -49,7 +49,7 @@ impl Cell {
 
 /// What a call did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Call {
+pub struct CallRecord {
     /// The command, or what else has made the commit.
     pub command: Blob,
     /// Its status; none for what is no command.
@@ -58,7 +58,7 @@ pub struct Call {
     pub time: u64,
     /// How long it took, in nanoseconds.
     pub duration: u64,
-    /// Files that it changed: [`Changed`], as [`Call::set_changed`] has put them.
+    /// Files that it changed: [`ChangedPath`], as [`Call::set_changed`] has put them.
     pub changed: Blob,
     /// How many are listed.
     pub changed_count: u32,
@@ -68,7 +68,7 @@ pub struct Call {
 
 /// How a path differs after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ChangeKind {
+pub enum CommitChangeKind {
     Created,
     Modified,
     Deleted,
@@ -76,9 +76,9 @@ pub enum ChangeKind {
 
 /// A file or link that a call has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Changed {
+pub struct ChangedPath {
     pub path: ByteBuf,
-    pub kind: ChangeKind,
+    pub kind: CommitChangeKind,
     /// Bytes after the call.
     pub size: u64,
 }
@@ -90,8 +90,8 @@ pub struct Commit {
     pub number: u64,
     /// The number of the commit before it.
     pub parent: Option<u64>,
-    pub call: Call,
-    pub state: State,
+    pub call: CallRecord,
+    pub state: CommitState,
 }
 
 /// Most bytes of a list of changed files.
@@ -103,7 +103,7 @@ const MAX_CELLS: usize = 16;
 /// Most layers of the memory of one.
 pub const MAX_LAYERS: usize = 256;
 
-impl Call {
+impl CallRecord {
     /// Writes down which files were changed.
     ///
     /// # Errors
@@ -111,10 +111,11 @@ impl Call {
     pub fn set_changed(
         &mut self,
         objects: &dyn Objects,
-        changed: &[Changed],
+        changed: &[ChangedPath],
         cut: bool,
-    ) -> Result<(), Error> {
-        let bytes = postcard::to_stdvec(changed).map_err(|_| Error::TooLarge("changed files"))?;
+    ) -> Result<(), SnapshotError> {
+        let bytes =
+            postcard::to_stdvec(changed).map_err(|_| SnapshotError::TooLarge("changed files"))?;
         self.changed = Blob::save(objects, &bytes)?;
         self.changed_count = u32::try_from(changed.len()).unwrap_or(u32::MAX);
         self.changed_cut = cut;
@@ -125,19 +126,20 @@ impl Call {
     ///
     /// # Errors
     /// If objects are missing or damaged.
-    pub fn changed(&self, objects: &dyn Objects) -> Result<Vec<Changed>, Error> {
+    pub fn changed(&self, objects: &dyn Objects) -> Result<Vec<ChangedPath>, SnapshotError> {
         if self.changed.is_empty() {
             return Ok(Vec::new());
         }
         let bytes = self.changed.load(objects, MAX_CHANGED)?;
-        postcard::from_bytes(&bytes).map_err(|_| Error::Malformed("a list of changed files"))
+        postcard::from_bytes(&bytes)
+            .map_err(|_| SnapshotError::Malformed("a list of changed files"))
     }
 }
 
-impl State {
+impl CommitState {
     /// All values beside the files.
     pub fn blobs(&self) -> impl Iterator<Item = &Blob> {
-        std::iter::once(&self.shell).chain(self.cells.iter().flat_map(Cell::blobs))
+        std::iter::once(&self.shell).chain(self.cells.iter().flat_map(CellRecord::blobs))
     }
 }
 
@@ -151,24 +153,24 @@ impl Commit {
     ///
     /// # Errors
     /// TooLarge if it cannot be written.
-    pub fn encode(&self) -> Result<Vec<u8>, Error> {
-        postcard::to_stdvec(self).map_err(|_| Error::TooLarge("a commit"))
+    pub fn encode(&self) -> Result<Vec<u8>, SnapshotError> {
+        postcard::to_stdvec(self).map_err(|_| SnapshotError::TooLarge("a commit"))
     }
 
     /// From bytes.
     ///
     /// # Errors
     /// If it is none.
-    pub fn decode(bytes: &[u8]) -> Result<Commit, Error> {
-        let (commit, rest) =
-            postcard::take_from_bytes::<Commit>(bytes).map_err(|_| Error::Malformed("a commit"))?;
+    pub fn decode(bytes: &[u8]) -> Result<Commit, SnapshotError> {
+        let (commit, rest) = postcard::take_from_bytes::<Commit>(bytes)
+            .map_err(|_| SnapshotError::Malformed("a commit"))?;
         let cells = &commit.state.cells;
         let is_large = cells.len() > MAX_CELLS || cells.iter().any(|c| c.memory.len() > MAX_LAYERS);
         if !rest.is_empty() || is_large {
-            return Err(Error::Malformed("a commit"));
+            return Err(SnapshotError::Malformed("a commit"));
         }
         if commit.number == 0 || commit.parent.is_some_and(|p| p >= commit.number) {
-            return Err(Error::Malformed("a commit's number"));
+            return Err(SnapshotError::Malformed("a commit's number"));
         }
         commit.blobs().try_for_each(Blob::check)?;
         Ok(commit)

@@ -29,13 +29,13 @@ pub fn is_name(name: &[u8]) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delta {
     /// Totals of the session after the change.
-    pub totals: Totals,
-    pub nodes: Vec<(Id, Change)>,
+    pub totals: FileTotals,
+    pub nodes: Vec<(Id, NodeChange)>,
 }
 
 /// What is counted of a session's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Totals {
+pub struct FileTotals {
     /// How many nodes the session has made; the next one's number.
     pub made: u64,
     /// Bytes that the disk quota has counted.
@@ -61,17 +61,17 @@ impl Id {
 
 /// What became of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Change {
+pub enum NodeChange {
     /// There is none of that name any more.
     Gone,
     /// It is as the session began with, until something else is told.
     Given,
-    Is(Node),
+    Is(TreeNode),
 }
 
 /// What a node is now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Node {
+pub struct TreeNode {
     /// Permission bits, 0 to 0o7777.
     pub mode: u16,
     pub nlink: u32,
@@ -79,12 +79,12 @@ pub struct Node {
     pub atime: u64,
     pub mtime: u64,
     pub ctime: u64,
-    pub what: What,
+    pub what: NodeContent,
 }
 
 /// A node's kind and contents. Lists are relative to what was told before of the node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum What {
+pub enum NodeContent {
     Dir {
         parent: Id,
         /// Entries that were added or lead elsewhere now.
@@ -109,19 +109,19 @@ pub enum What {
     Same,
 }
 
-impl Node {
+impl TreeNode {
     /// Bytes of its names and contents, about.
     pub fn weight(&self) -> usize {
         match &self.what {
-            What::Dir { put, gone, hidden, .. } => {
+            NodeContent::Dir { put, gone, hidden, .. } => {
                 let put: usize = put.iter().map(|(name, _)| name.len() + 32).sum();
                 put + gone.iter().chain(hidden).map(|name| name.len() + 16).sum::<usize>()
             }
-            What::File { put, gone, .. } => {
+            NodeContent::File { put, gone, .. } => {
                 put.iter().map(|(_, bytes)| bytes.len() + 16).sum::<usize>() + gone.len() * 8
             }
-            What::Symlink(target) => target.len(),
-            What::Fifo | What::Same => 0,
+            NodeContent::Symlink(target) => target.len(),
+            NodeContent::Fifo | NodeContent::Same => 0,
         }
     }
 }
@@ -129,9 +129,9 @@ impl Node {
 impl Delta {
     /// Bytes of memory that it takes, about.
     pub fn size(&self) -> u64 {
-        let weight = |change: &Change| match change {
-            Change::Is(node) => node.weight() + 256,
-            Change::Gone | Change::Given => 256,
+        let weight = |change: &NodeChange| match change {
+            NodeChange::Is(node) => node.weight() + 256,
+            NodeChange::Gone | NodeChange::Given => 256,
         };
         self.nodes.iter().map(|(_, change)| weight(change) as u64).sum()
     }

@@ -4,7 +4,7 @@ use crate::digest::Digest;
 
 /// Why something could not be read, written or taken up.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum SnapshotError {
     #[error("not a snapshot")]
     NotASnapshot,
     #[error("the snapshot has format {0}, this program reads {VERSION}", VERSION = crate::wbs::VERSION)]
@@ -29,9 +29,9 @@ pub enum Error {
     Store(Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl Error {
+impl SnapshotError {
     /// An error of whoever keeps the objects.
-    pub fn store(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-        Error::Store(e.into())
+    pub fn store(e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> SnapshotError {
+        SnapshotError::Store(e.into())
     }
 }

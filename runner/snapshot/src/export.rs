@@ -1,17 +1,17 @@
 //! The files of a state as an archive that other programs read: tar in a Zstandard frame, zip.
 //!
 //! What a session has made or changed is in it, by path, with the bits, times and links that the form
-//! knows. What a file has left of the image's bytes comes from whoever has the image ([`Image`]).
+//! knows. What a file has left of the image's bytes comes from whoever has the image ([`ImageSource`]).
 //!
 //! # Deliberately absent
 //! What is gone, and what was moved within the image unchanged: an archive has no words for it.
 //! A named pipe in a zip.
 
-use crate::commit::Files;
-use crate::delta::{CHUNK, Id, Node, What};
-use crate::error::Error;
+use crate::commit::FileTree;
+use crate::delta::{CHUNK, Id, NodeContent, TreeNode};
+use crate::error::SnapshotError;
 use crate::files;
-use crate::files::walk::{Found, walk};
+use crate::files::walk::{TreeEntry, walk};
 use crate::object::Objects;
 use serde_bytes::ByteBuf;
 use std::collections::HashMap;
@@ -23,20 +23,20 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 const PIECE: usize = 16 * CHUNK as usize;
 
 /// Who has the image's files.
-pub trait Image {
+pub trait ImageSource {
     /// The first `len` bytes of a file of the image, by its path there.
     ///
     /// # Errors
     /// If it has no such file.
-    fn file(&self, path: &[ByteBuf], len: u64) -> Result<Vec<u8>, Error>;
+    fn file(&self, path: &[ByteBuf], len: u64) -> Result<Vec<u8>, SnapshotError>;
 }
 
 /// No image: what needs its bytes is left out.
 pub struct NoImage;
 
-impl Image for NoImage {
-    fn file(&self, _: &[ByteBuf], _: u64) -> Result<Vec<u8>, Error> {
-        Err(Error::Malformed("a file of the image"))
+impl ImageSource for NoImage {
+    fn file(&self, _: &[ByteBuf], _: u64) -> Result<Vec<u8>, SnapshotError> {
+        Err(SnapshotError::Malformed("a file of the image"))
     }
 }
 
@@ -44,17 +44,17 @@ impl Image for NoImage {
 pub type LeftOut = Vec<Vec<u8>>;
 
 /// A file's bytes as they are read.
-struct Bytes<'a> {
+struct ExportReader<'a> {
     objects: &'a dyn Objects,
-    files: &'a Files,
+    files: &'a FileTree,
     id: &'a Id,
-    node: &'a Node,
+    node: &'a TreeNode,
     image: Vec<u8>,
     at: u64,
     piece: io::Cursor<Vec<u8>>,
 }
 
-impl Read for Bytes<'_> {
+impl Read for ExportReader<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.piece.position() == self.piece.get_ref().len() as u64 {
             let root = &self.files.root;
@@ -69,31 +69,31 @@ impl Read for Bytes<'_> {
 }
 
 /// Counts a file's bytes.
-fn count(left: &mut u64, len: u64) -> Result<(), Error> {
-    *left = left.checked_sub(len).ok_or(Error::TooLarge("the files"))?;
+fn count(left: &mut u64, len: u64) -> Result<(), SnapshotError> {
+    *left = left.checked_sub(len).ok_or(SnapshotError::TooLarge("the files"))?;
     Ok(())
 }
 
 /// A file's bytes; none if some would be the image's that nobody has.
 fn bytes<'a>(
     objects: &'a dyn Objects,
-    files: &'a Files,
-    image: &dyn Image,
+    files: &'a FileTree,
+    image: &dyn ImageSource,
     id: &'a Id,
-    node: &'a Node,
-) -> Option<Bytes<'a>> {
+    node: &'a TreeNode,
+) -> Option<ExportReader<'a>> {
     let image = match (&node.what, id) {
-        (What::File { base: Some(len @ 1..), .. }, Id::Given(path)) => {
+        (NodeContent::File { base: Some(len @ 1..), .. }, Id::Given(path)) => {
             image.file(path, *len).ok()?
         }
-        (What::File { base: Some(1..), .. }, _) => return None,
+        (NodeContent::File { base: Some(1..), .. }, _) => return None,
         _ => Vec::new(),
     };
-    Some(Bytes { objects, files, id, node, image, at: 0, piece: io::Cursor::default() })
+    Some(ExportReader { objects, files, id, node, image, at: 0, piece: io::Cursor::default() })
 }
 
 /// Seconds since the epoch.
-fn seconds(node: &Node) -> u64 {
+fn seconds(node: &TreeNode) -> u64 {
     node.mtime / 1_000_000_000
 }
 
@@ -104,12 +104,12 @@ fn seconds(node: &Node) -> u64 {
 /// TooLarge past `most`; if objects are damaged or `to` cannot be written.
 pub fn tar_zst(
     objects: &dyn Objects,
-    files: &Files,
-    image: &dyn Image,
+    files: &FileTree,
+    image: &dyn ImageSource,
     most: u64,
     to: impl Write,
-) -> Result<LeftOut, Error> {
-    let mut to = crate::zstd::Stream::new(to)?;
+) -> Result<LeftOut, SnapshotError> {
+    let mut to = crate::zstd::ZstdStream::new(to)?;
     let left = tar(objects, files, image, most, &mut to)?;
     to.finish()?;
     Ok(left)
@@ -121,17 +121,17 @@ pub fn tar_zst(
 /// As [`tar_zst`].
 pub fn tar(
     objects: &dyn Objects,
-    files: &Files,
-    image: &dyn Image,
+    files: &FileTree,
+    image: &dyn ImageSource,
     most: u64,
     to: impl Write,
-) -> Result<LeftOut, Error> {
+) -> Result<LeftOut, SnapshotError> {
     let mut out = tar::Builder::new(to);
     // A sparse file is written as what it reads as.
     out.sparse(false);
     let (mut left, mut names) = (LeftOut::new(), HashMap::<Id, Vec<u8>>::new());
     let mut room = most;
-    walk(objects, &files.root, &mut |found: Found<'_>| {
+    walk(objects, &files.root, &mut |found: TreeEntry<'_>| {
         let Some(node) = found.node else { return Ok(()) };
         let path = &found.path[1..];
         let mut head = tar::Header::new_gnu();
@@ -144,13 +144,13 @@ pub fn tar(
             head.set_entry_type(tar::EntryType::Link);
             return Ok(out.append_link(&mut head, as_path(path), as_path(first))?);
         }
-        let linked = node.nlink > 1 && !matches!(node.what, What::Dir { .. });
+        let linked = node.nlink > 1 && !matches!(node.what, NodeContent::Dir { .. });
         match &node.what {
-            What::Dir { .. } => {
+            NodeContent::Dir { .. } => {
                 head.set_entry_type(tar::EntryType::Directory);
                 out.append_data(&mut head, as_path(path), io::empty())?;
             }
-            What::File { len, .. } => {
+            NodeContent::File { len, .. } => {
                 let Some(bytes) = bytes(objects, files, image, found.id, node) else {
                     left.push(found.path.to_vec());
                     return Ok(());
@@ -159,20 +159,20 @@ pub fn tar(
                 head.set_size(*len);
                 out.append_data(&mut head, as_path(path), bytes)?;
             }
-            What::Symlink(target) => {
+            NodeContent::Symlink(target) => {
                 head.set_entry_type(tar::EntryType::Symlink);
                 out.append_link(&mut head, as_path(path), as_path(target))?;
             }
-            What::Fifo => {
+            NodeContent::Fifo => {
                 head.set_entry_type(tar::EntryType::Fifo);
                 out.append_data(&mut head, as_path(path), io::empty())?;
             }
-            What::Same => return Ok(()),
+            NodeContent::Same => return Ok(()),
         }
         if linked {
             names.insert(found.id.clone(), path.to_vec());
         }
-        Ok::<_, Error>(())
+        Ok::<_, SnapshotError>(())
     })?;
     out.into_inner()?.flush()?;
     Ok(left)
@@ -197,21 +197,21 @@ fn as_path(bytes: &[u8]) -> std::path::PathBuf {
 /// As [`tar_zst`].
 pub fn zip(
     objects: &dyn Objects,
-    files: &Files,
-    image: &dyn Image,
+    files: &FileTree,
+    image: &dyn ImageSource,
     most: u64,
     to: impl Write,
-) -> Result<LeftOut, Error> {
+) -> Result<LeftOut, SnapshotError> {
     let mut out = ZipWriter::new_stream(to);
     let (mut left, mut room) = (LeftOut::new(), most);
-    walk(objects, &files.root, &mut |found: Found<'_>| {
+    walk(objects, &files.root, &mut |found: TreeEntry<'_>| {
         let Some(node) = found.node else { return Ok(()) };
         let options = SimpleFileOptions::default()
             .unix_permissions(u32::from(node.mode))
             .compression_method(CompressionMethod::Deflated)
             .last_modified_time(dos(seconds(node)));
         let target = match &node.what {
-            What::Symlink(target) => std::str::from_utf8(target),
+            NodeContent::Symlink(target) => std::str::from_utf8(target),
             _ => Ok(""),
         };
         let (Ok(path), Ok(target)) = (std::str::from_utf8(&found.path[1..]), target) else {
@@ -219,9 +219,9 @@ pub fn zip(
             return Ok(());
         };
         let done = match &node.what {
-            What::Dir { .. } => out.add_directory(path, options),
-            What::Symlink(_) => out.add_symlink(path, target, options),
-            What::File { len, .. } => match bytes(objects, files, image, found.id, node) {
+            NodeContent::Dir { .. } => out.add_directory(path, options),
+            NodeContent::Symlink(_) => out.add_symlink(path, target, options),
+            NodeContent::File { len, .. } => match bytes(objects, files, image, found.id, node) {
                 Some(mut bytes) => {
                     count(&mut room, *len)?;
                     let large = *len >= u64::from(u32::MAX);
@@ -234,13 +234,13 @@ pub fn zip(
                     Ok(())
                 }
             },
-            What::Fifo => {
+            NodeContent::Fifo => {
                 left.push(found.path.to_vec());
                 Ok(())
             }
-            What::Same => Ok(()),
+            NodeContent::Same => Ok(()),
         };
-        Ok::<_, Error>(done.map_err(io::Error::from)?)
+        Ok::<_, SnapshotError>(done.map_err(io::Error::from)?)
     })?;
     out.finish().map_err(io::Error::from)?.into_inner().flush()?;
     Ok(left)

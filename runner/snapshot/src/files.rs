@@ -1,17 +1,17 @@
-//! From changes of a session to a state ([`Writer`]), from states to changes ([`changes`]).
+//! From changes of a session to a state ([`TreeWriter`]), from states to changes ([`changes`]).
 
 pub mod check;
 mod part;
 pub mod walk;
 
-use crate::commit::Files;
-use crate::delta::{CHUNK, Change, Delta, Id, Node, What};
-use crate::error::Error;
+use crate::commit::FileTree;
+use crate::delta::{CHUNK, Delta, Id, NodeChange, NodeContent, TreeNode};
+use crate::error::SnapshotError;
 use crate::object::Objects;
 use crate::tree::edit::{Edits, edit};
-use crate::tree::read::{Differences, Records, find};
-use crate::tree::{Key, Part, Record, Root, Value};
-use part::{Loader, Run};
+use crate::tree::read::{Differences, TreeRecords, find};
+use crate::tree::{Record, RecordKey, RecordPart, RecordValue, Root};
+use part::{Loader, PartRun};
 use serde_bytes::ByteBuf;
 
 /// Records after which what was collected is written.
@@ -21,35 +21,35 @@ const BATCH: usize = 1 << 15;
 const PART: usize = 1 << 20;
 
 /// Makes a state of another one and the changes after it.
-pub struct Writer<'a> {
+pub struct TreeWriter<'a> {
     objects: &'a dyn Objects,
-    files: Files,
+    files: FileTree,
     edits: Edits,
-    run: Run,
+    run: PartRun,
     /// Through the records of the state before the edits.
-    known: Option<Records<'a>>,
+    known: Option<TreeRecords<'a>>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> TreeWriter<'a> {
     /// Begins with a state.
-    pub fn new(objects: &'a dyn Objects, files: Files) -> Writer<'a> {
-        Writer { objects, files, edits: Edits::new(), run: Run::default(), known: None }
+    pub fn new(objects: &'a dyn Objects, files: FileTree) -> TreeWriter<'a> {
+        TreeWriter { objects, files, edits: Edits::new(), run: PartRun::default(), known: None }
     }
 
     /// Adds changes.
     ///
     /// # Errors
     /// If objects cannot be read or written, or the changes are not of a session.
-    pub fn add(&mut self, delta: Delta) -> Result<(), Error> {
+    pub fn add(&mut self, delta: Delta) -> Result<(), SnapshotError> {
         self.files.totals = delta.totals;
         for (id, change) in delta.nodes {
             match change {
-                Change::Is(node) => self.node(id, node)?,
-                Change::Given => self.forget(&id)?,
-                Change::Gone => {
+                NodeChange::Is(node) => self.node(id, node)?,
+                NodeChange::Given => self.forget(&id)?,
+                NodeChange::Gone => {
                     self.forget(&id)?;
                     if matches!(id, Id::Given(_)) {
-                        self.edits.insert(Key::node(id), Some(Value::Gone));
+                        self.edits.insert(RecordKey::node(id), Some(RecordValue::Gone));
                     }
                 }
             }
@@ -64,13 +64,13 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// As [`Writer::add`].
-    pub fn finish(mut self) -> Result<Files, Error> {
+    pub fn finish(mut self) -> Result<FileTree, SnapshotError> {
         self.run.end(self.objects, &mut self.edits)?;
         self.write()?;
         Ok(self.files)
     }
 
-    fn write(&mut self) -> Result<(), Error> {
+    fn write(&mut self) -> Result<(), SnapshotError> {
         let edits = std::mem::take(&mut self.edits);
         self.known = None;
         self.files.root = edit(self.objects, &self.files.root, edits)?;
@@ -78,15 +78,15 @@ impl<'a> Writer<'a> {
     }
 
     /// Takes all records of a node away.
-    fn forget(&mut self, id: &Id) -> Result<(), Error> {
+    fn forget(&mut self, id: &Id) -> Result<(), SnapshotError> {
         self.run.end(self.objects, &mut self.edits)?;
-        let first = Key::node(id.clone());
+        let first = RecordKey::node(id.clone());
         let known = self.edits.range(first.clone()..).take_while(|(key, _)| key.id == *id);
-        let known: Vec<Key> = known.map(|(key, _)| key.clone()).collect();
+        let known: Vec<RecordKey> = known.map(|(key, _)| key.clone()).collect();
         self.edits.extend(known.into_iter().map(|key| (key, None)));
         let mut records = match self.known.take().filter(|records| records.is_before(&first)) {
             Some(records) => records,
-            None => Records::new(self.objects, &self.files.root)?,
+            None => TreeRecords::new(self.objects, &self.files.root)?,
         };
         records.seek(&first)?;
         while let Some((key, _)) = records.advance_within(id)? {
@@ -96,34 +96,39 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn node(&mut self, id: Id, mut node: Node) -> Result<(), Error> {
+    fn node(&mut self, id: Id, mut node: TreeNode) -> Result<(), SnapshotError> {
         match &mut node.what {
-            What::Dir { put, gone, hidden, .. } => {
+            NodeContent::Dir { put, gone, hidden, .. } => {
                 for name in gone.drain(..) {
-                    self.edits.insert(Key::entry(id.clone(), name.into_vec()), None);
+                    self.edits.insert(RecordKey::entry(id.clone(), name.into_vec()), None);
                 }
                 for name in hidden.drain(..) {
-                    self.edits.insert(Key::entry(id.clone(), name.into_vec()), Some(Value::Gone));
+                    self.edits.insert(
+                        RecordKey::entry(id.clone(), name.into_vec()),
+                        Some(RecordValue::Gone),
+                    );
                 }
                 for (name, child) in put.drain(..) {
-                    self.edits
-                        .insert(Key::entry(id.clone(), name.into_vec()), Some(Value::Entry(child)));
+                    self.edits.insert(
+                        RecordKey::entry(id.clone(), name.into_vec()),
+                        Some(RecordValue::Entry(child)),
+                    );
                 }
             }
-            What::File { put, gone, .. } => {
+            NodeContent::File { put, gone, .. } => {
                 if !gone.is_empty() {
                     self.run.end(self.objects, &mut self.edits)?;
                 }
                 for index in gone.drain(..) {
-                    self.edits.insert(Key::data(id.clone(), index), None);
+                    self.edits.insert(RecordKey::data(id.clone(), index), None);
                 }
                 for (index, bytes) in put.drain(..) {
                     self.run.add(self.objects, &mut self.edits, &id, index, &bytes)?;
                 }
             }
-            What::Symlink(_) | What::Fifo | What::Same => {}
+            NodeContent::Symlink(_) | NodeContent::Fifo | NodeContent::Same => {}
         }
-        self.edits.insert(Key::node(id), Some(Value::Node(Box::new(node))));
+        self.edits.insert(RecordKey::node(id), Some(RecordValue::Node(Box::new(node))));
         Ok(())
     }
 }
@@ -133,10 +138,10 @@ impl<'a> Writer<'a> {
 ///
 /// # Errors
 /// If objects cannot be read; what `emit` says first.
-pub fn changes<E: From<Error>>(
+pub fn changes<E: From<SnapshotError>>(
     objects: &dyn Objects,
-    old: &Files,
-    new: &Files,
+    old: &FileTree,
+    new: &FileTree,
     emit: &mut dyn FnMut(Delta) -> Result<(), E>,
 ) -> Result<(), E> {
     tell(objects, old, new, Loader::new(objects), emit).map(drop)
@@ -147,25 +152,25 @@ pub fn changes<E: From<Error>>(
 ///
 /// # Errors
 /// As [`changes`], but for such objects.
-pub fn salvage<E: From<Error>>(
+pub fn salvage<E: From<SnapshotError>>(
     objects: &dyn Objects,
-    files: &Files,
+    files: &FileTree,
     emit: &mut dyn FnMut(Delta) -> Result<(), E>,
 ) -> Result<Vec<Id>, E> {
-    tell(objects, &Files::default(), files, Loader::forgiving(objects), emit)
+    tell(objects, &FileTree::default(), files, Loader::forgiving(objects), emit)
 }
 
-fn tell<E: From<Error>>(
+fn tell<E: From<SnapshotError>>(
     objects: &dyn Objects,
-    old: &Files,
-    new: &Files,
+    old: &FileTree,
+    new: &FileTree,
     loader: Loader<'_>,
     emit: &mut dyn FnMut(Delta) -> Result<(), E>,
 ) -> Result<Vec<Id>, E> {
     let delta = Delta { totals: new.totals, nodes: Vec::new() };
-    let records = Records::new(objects, &new.root)?;
+    let records = TreeRecords::new(objects, &new.root)?;
     let lost = Vec::new();
-    let mut teller = Teller { new: &new.root, records, loader, lost, delta, size: 0, emit };
+    let mut teller = DeltaEmitter { new: &new.root, records, loader, lost, delta, size: 0, emit };
     let mut all = Differences::new(objects, &old.root, &new.root)?;
     let mut next = all.advance()?;
     while let Some((key, before, after)) = next {
@@ -179,11 +184,11 @@ fn tell<E: From<Error>>(
             continue;
         }
         let mut node = Vec::new();
-        let head = if key.part == Part::Node {
+        let head = if key.part == RecordPart::Node {
             after
         } else {
             node.push((key.part, before, after));
-            find(objects, teller.new, &Key::node(id.clone()))?
+            find(objects, teller.new, &RecordKey::node(id.clone()))?
         };
         // Its parts follow; many of a large file, so they are told as they come.
         let mut state = teller.begin(id.clone(), head)?;
@@ -207,15 +212,15 @@ fn tell<E: From<Error>>(
 }
 
 /// A node that is being told of.
-struct Telling {
+struct NodeInProgress {
     id: Id,
     /// None for one that is gone.
-    node: Option<Node>,
+    node: Option<TreeNode>,
 }
 
-struct Teller<'a, E> {
+struct DeltaEmitter<'a, E> {
     new: &'a Root,
-    records: Records<'a>,
+    records: TreeRecords<'a>,
     loader: Loader<'a>,
     /// Files with bytes that could not be had.
     lost: Vec<Id>,
@@ -224,17 +229,17 @@ struct Teller<'a, E> {
     emit: &'a mut dyn FnMut(Delta) -> Result<(), E>,
 }
 
-impl<E: From<Error>> Teller<'_, E> {
+impl<E: From<SnapshotError>> DeltaEmitter<'_, E> {
     /// A node that the session began with: as it began, and then all that is known of it.
     fn given(&mut self, id: Id, again: bool) -> Result<(), E> {
         if again {
-            self.push(id.clone(), Change::Given, 0)?;
+            self.push(id.clone(), NodeChange::Given, 0)?;
         }
         // They come in their order.
-        self.records.seek(&Key::node(id.clone()))?;
+        self.records.seek(&RecordKey::node(id.clone()))?;
         let Some((key, value)) = self.records.advance_within(&id)? else { return Ok(()) };
-        if key.part != Part::Node {
-            return Err(Error::Malformed("parts of no node").into());
+        if key.part != RecordPart::Node {
+            return Err(SnapshotError::Malformed("parts of no node").into());
         }
         let mut state = self.begin(id.clone(), Some(value))?;
         while let Some((key, value)) = self.records.advance_within(&id)? {
@@ -243,28 +248,43 @@ impl<E: From<Error>> Teller<'_, E> {
         self.end(state)
     }
 
-    fn begin(&mut self, id: Id, head: Option<Value>) -> Result<Telling, E> {
+    fn begin(&mut self, id: Id, head: Option<RecordValue>) -> Result<NodeInProgress, E> {
         match head {
-            Some(Value::Node(node)) => Ok(Telling { id, node: Some(*node) }),
-            Some(Value::Gone) | None => Ok(Telling { id, node: None }),
-            Some(_) => Err(Error::Malformed("a record").into()),
+            Some(RecordValue::Node(node)) => Ok(NodeInProgress { id, node: Some(*node) }),
+            Some(RecordValue::Gone) | None => Ok(NodeInProgress { id, node: None }),
+            Some(_) => Err(SnapshotError::Malformed("a record").into()),
         }
     }
 
-    fn part(&mut self, mut state: Telling, part: Part, value: Option<Value>) -> Result<Telling, E> {
+    fn part(
+        &mut self,
+        mut state: NodeInProgress,
+        part: RecordPart,
+        value: Option<RecordValue>,
+    ) -> Result<NodeInProgress, E> {
         // What was of a node that is gone now.
         let Some(node) = &mut state.node else {
             let gone = value.is_none();
-            return if gone { Ok(state) } else { Err(Error::Malformed("parts of no node").into()) };
+            return if gone {
+                Ok(state)
+            } else {
+                Err(SnapshotError::Malformed("parts of no node").into())
+            };
         };
         match (&mut node.what, part, value) {
-            (What::Dir { gone, .. }, Part::Entry(name), None) => gone.push(name),
-            (What::Dir { hidden, .. }, Part::Entry(name), Some(Value::Gone)) => hidden.push(name),
-            (What::Dir { put, .. }, Part::Entry(name), Some(Value::Entry(child))) => {
+            (NodeContent::Dir { gone, .. }, RecordPart::Entry(name), None) => gone.push(name),
+            (NodeContent::Dir { hidden, .. }, RecordPart::Entry(name), Some(RecordValue::Gone)) => {
+                hidden.push(name)
+            }
+            (
+                NodeContent::Dir { put, .. },
+                RecordPart::Entry(name),
+                Some(RecordValue::Entry(child)),
+            ) => {
                 put.push((name, child));
             }
-            (What::File { gone, .. }, Part::Data(index), None) => gone.push(index),
-            (What::File { put, .. }, Part::Data(index), Some(value)) => {
+            (NodeContent::File { gone, .. }, RecordPart::Data(index), None) => gone.push(index),
+            (NodeContent::File { put, .. }, RecordPart::Data(index), Some(value)) => {
                 put.push((index, ByteBuf::from(self.loader.part(value)?)));
                 if std::mem::take(&mut self.loader.forgave) && self.lost.last() != Some(&state.id) {
                     self.lost.push(state.id.clone());
@@ -272,29 +292,29 @@ impl<E: From<Error>> Teller<'_, E> {
             }
             // Of a node that has become another one.
             (_, _, None) => {}
-            _ => return Err(Error::Malformed("parts of another kind of node").into()),
+            _ => return Err(SnapshotError::Malformed("parts of another kind of node").into()),
         }
         if node.what_is_large() {
             let rest = node.without_lists();
             let full = std::mem::replace(node, rest);
             let size = full.weight();
-            self.push(state.id.clone(), Change::Is(full), size)?;
+            self.push(state.id.clone(), NodeChange::Is(full), size)?;
         }
         Ok(state)
     }
 
-    fn end(&mut self, state: Telling) -> Result<(), E> {
+    fn end(&mut self, state: NodeInProgress) -> Result<(), E> {
         let (change, size) = match state.node {
             Some(node) => {
                 let size = node.weight();
-                (Change::Is(node), size)
+                (NodeChange::Is(node), size)
             }
-            None => (Change::Gone, 0),
+            None => (NodeChange::Gone, 0),
         };
         self.push(state.id, change, size)
     }
 
-    fn push(&mut self, id: Id, change: Change, size: usize) -> Result<(), E> {
+    fn push(&mut self, id: Id, change: NodeChange, size: usize) -> Result<(), E> {
         self.delta.nodes.push((id, change));
         self.size += size + 64;
         if self.size > PART { self.flush() } else { Ok(()) }
@@ -307,33 +327,33 @@ impl<E: From<Error>> Teller<'_, E> {
     }
 }
 
-impl Node {
+impl TreeNode {
     /// Whether it is time to tell of it. Kept cheap: looked at after each part.
     fn what_is_large(&self) -> bool {
         match &self.what {
-            What::Dir { put, gone, hidden, .. } => {
+            NodeContent::Dir { put, gone, hidden, .. } => {
                 put.len() + gone.len() + hidden.len() >= PART / 256
             }
-            What::File { put, gone, .. } => {
+            NodeContent::File { put, gone, .. } => {
                 put.len() >= PART / CHUNK as usize || gone.len() >= PART / 16
             }
             _ => false,
         }
     }
 
-    fn without_lists(&self) -> Node {
+    fn without_lists(&self) -> TreeNode {
         let what = match &self.what {
-            What::Dir { parent, .. } => {
+            NodeContent::Dir { parent, .. } => {
                 let parent = parent.clone();
-                What::Dir { parent, put: Vec::new(), gone: Vec::new(), hidden: Vec::new() }
+                NodeContent::Dir { parent, put: Vec::new(), gone: Vec::new(), hidden: Vec::new() }
             }
-            What::File { len, base, program, .. } => {
+            NodeContent::File { len, base, program, .. } => {
                 let (len, base, program) = (*len, *base, *program);
-                What::File { len, base, program, put: Vec::new(), gone: Vec::new() }
+                NodeContent::File { len, base, program, put: Vec::new(), gone: Vec::new() }
             }
             what => what.clone(),
         };
-        Node { what, ..*self }
+        TreeNode { what, ..*self }
     }
 }
 
@@ -346,20 +366,24 @@ pub fn read(
     objects: &dyn Objects,
     root: &Root,
     id: &Id,
-    node: &Node,
+    node: &TreeNode,
     from: u64,
     most: usize,
     image: &[u8],
-) -> Result<Vec<u8>, Error> {
-    let What::File { len, .. } = &node.what else { return Err(Error::Malformed("not a file")) };
+) -> Result<Vec<u8>, SnapshotError> {
+    let NodeContent::File { len, .. } = &node.what else {
+        return Err(SnapshotError::Malformed("not a file"));
+    };
     let size = len.saturating_sub(from).min(most as u64) as usize;
     let mut out = vec![0; size];
     let visible = usize::try_from(from).ok().and_then(|from| image.get(from..)).unwrap_or_default();
     let n = visible.len().min(size);
     out[..n].copy_from_slice(&visible[..n]);
     let mut loader = Loader::new(objects);
-    let mut records = Records::from(objects, root, &Key::data(id.clone(), from / CHUNK))?;
-    while let Some((Key { part: Part::Data(index), .. }, value)) = records.advance_within(id)? {
+    let mut records = TreeRecords::from(objects, root, &RecordKey::data(id.clone(), from / CHUNK))?;
+    while let Some((RecordKey { part: RecordPart::Data(index), .. }, value)) =
+        records.advance_within(id)?
+    {
         let begin = index.saturating_mul(CHUNK);
         if begin >= from + size as u64 {
             break;
@@ -379,7 +403,7 @@ pub fn read(
 ///
 /// # Errors
 /// If objects cannot be read.
-pub fn node(objects: &dyn Objects, root: &Root, id: &Id) -> Result<Option<Record>, Error> {
-    let key = Key::node(id.clone());
+pub fn node(objects: &dyn Objects, root: &Root, id: &Id) -> Result<Option<Record>, SnapshotError> {
+    let key = RecordKey::node(id.clone());
     Ok(find(objects, root, &key)?.map(|value| (key, value)))
 }

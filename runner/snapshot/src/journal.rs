@@ -17,11 +17,11 @@
 use crate::blob::Blob;
 use crate::commit::Commit;
 use crate::digest::Digest;
-use crate::error::Error;
+use crate::error::SnapshotError;
 use crate::files;
-use crate::object::{MAX_OBJECT, Objects, Packed};
-use crate::reach::Reach;
-use crate::wbs::Contents;
+use crate::object::{MAX_OBJECT, Objects, StoredObject};
+use crate::reach::ObjectReach;
+use crate::wbs::SnapshotContents;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ const OBJECT: usize = 41;
 
 /// A session as it is now.
 #[derive(Clone, Copy, Debug)]
-pub struct Now<'a> {
+pub struct JournalState<'a> {
     pub image: Option<Digest>,
     pub commits: &'a BTreeMap<u64, Commit>,
     /// The number of the commit that the session is at, and of the one that `redo` leads to.
@@ -64,23 +64,27 @@ struct Manifest {
 
 /// What a file holds already, and so what the next record has to tell.
 #[derive(Debug, Default)]
-pub struct Journal {
+pub struct SessionJournal {
     /// The digest of the last record; none before the file has begun.
     last: Option<Digest>,
-    reach: Reach,
+    reach: ObjectReach,
     newest: u64,
     at: (u64, u64),
     tags: BTreeMap<String, u64>,
     values: Vec<(ByteBuf, Blob)>,
 }
 
-impl Journal {
+impl SessionJournal {
     /// The bytes to be added to the file so that it holds the session as it is now; none if it does. Whoever asks adds them
     /// before those of the next call.
     ///
     /// # Errors
     /// If objects are missing or damaged.
-    pub fn record(&mut self, objects: &dyn Objects, now: &Now<'_>) -> Result<Vec<u8>, Error> {
+    pub fn record(
+        &mut self,
+        objects: &dyn Objects,
+        now: &JournalState<'_>,
+    ) -> Result<Vec<u8>, SnapshotError> {
         let commits: Vec<Commit> =
             now.commits.range(self.newest + 1..).map(|(_, c)| c.clone()).collect();
         let is_new = |(name, n): &(&String, &u64)| self.tags.get(*name) != Some(*n);
@@ -92,7 +96,7 @@ impl Journal {
             return Ok(Vec::new());
         }
         let mut found = Vec::new();
-        let mut visit = |digest: &Digest, object: &Packed| {
+        let mut visit = |digest: &Digest, object: &StoredObject| {
             put_object(&mut found, digest, object);
             Ok(())
         };
@@ -108,13 +112,14 @@ impl Journal {
         self.values = now.values.to_vec();
         let (image, (head, tip)) = (now.image, self.at);
         let manifest = Manifest { image, head, tip, commits, tags, values };
-        let manifest = postcard::to_stdvec(&manifest).map_err(|_| Error::TooLarge("a manifest"))?;
+        let manifest =
+            postcard::to_stdvec(&manifest).map_err(|_| SnapshotError::TooLarge("a manifest"))?;
         self.sealed(&manifest, &found)
     }
 
     /// A record, before the first one the file's beginning.
-    fn sealed(&mut self, manifest: &[u8], objects: &[u8]) -> Result<Vec<u8>, Error> {
-        let too_large = |_| Error::TooLarge("what a call has changed");
+    fn sealed(&mut self, manifest: &[u8], objects: &[u8]) -> Result<Vec<u8>, SnapshotError> {
+        let too_large = |_| SnapshotError::TooLarge("what a call has changed");
         let parts = [manifest, objects];
         let mut body = Vec::with_capacity(8 + manifest.len() + objects.len());
         for part in parts {
@@ -144,7 +149,7 @@ fn digest_of(before: Option<Digest>, len: u32, body: &[u8]) -> Digest {
     Digest(*hasher.finalize().as_bytes())
 }
 
-fn put_object(out: &mut Vec<u8>, digest: &Digest, object: &Packed) {
+fn put_object(out: &mut Vec<u8>, digest: &Digest, object: &StoredObject) {
     out.extend(digest.0);
     out.push(object.compressed.into());
     out.extend(object.len.to_le_bytes());
@@ -155,11 +160,11 @@ fn put_object(out: &mut Vec<u8>, digest: &Digest, object: &Packed) {
 
 /// What a file holds.
 #[derive(Debug, Default)]
-pub struct Replayed {
+pub struct JournalContents {
     /// For the records that follow.
-    pub journal: Journal,
+    pub journal: SessionJournal,
     /// The session; without a commit if there was none whole record.
-    pub contents: Contents,
+    pub contents: SnapshotContents,
     pub tip: u64,
     /// How many bytes are whole records. What is behind them was never finished, and is to be cut off.
     pub whole: usize,
@@ -169,11 +174,11 @@ pub struct Replayed {
 ///
 /// # Errors
 /// If it is no journal, or of another version; for damage that no interrupted write can have left; if objects cannot be kept.
-pub fn replay(bytes: &[u8], objects: &dyn Objects) -> Result<Replayed, Error> {
-    let mut out = Replayed::default();
+pub fn replay(bytes: &[u8], objects: &dyn Objects) -> Result<JournalContents, SnapshotError> {
+    let mut out = JournalContents::default();
     let Some((begin, mut rest)) = bytes.split_at_checked(BEGIN) else {
         let is_torn = MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]);
-        return if is_torn { Ok(out) } else { Err(Error::NotASnapshot) };
+        return if is_torn { Ok(out) } else { Err(SnapshotError::NotASnapshot) };
     };
     // A file system may have made room that it has not written to.
     if bytes.iter().all(|b| *b == 0) {
@@ -181,10 +186,10 @@ pub fn replay(bytes: &[u8], objects: &dyn Objects) -> Result<Replayed, Error> {
     }
     let version = u16::from_le_bytes([begin[8], begin[9]]);
     if begin[..8] != MAGIC {
-        return Err(Error::NotASnapshot);
+        return Err(SnapshotError::NotASnapshot);
     }
     if version != VERSION {
-        return Err(Error::Version(version));
+        return Err(SnapshotError::Version(version));
     }
     let mut commits = BTreeMap::new();
     let mut tags = BTreeMap::new();
@@ -211,7 +216,7 @@ pub fn replay(bytes: &[u8], objects: &dyn Objects) -> Result<Replayed, Error> {
     let parents = commits.values().filter_map(|commit| commit.parent.as_ref());
     let is_whole = named.iter().chain(tags.values()).chain(parents).all(is_known);
     if !is_whole && !commits.is_empty() {
-        return Err(Error::Damaged("a commit that is not there"));
+        return Err(SnapshotError::Damaged("a commit that is not there"));
     }
     if let Some(head) = commits.get(&out.contents.head) {
         files::check::check(objects, &head.state.files)?;
@@ -226,7 +231,7 @@ pub fn replay(bytes: &[u8], objects: &dyn Objects) -> Result<Replayed, Error> {
 fn next<'a>(
     bytes: &'a [u8],
     last: &mut Option<Digest>,
-) -> Result<Option<(&'a [u8], &'a [u8])>, Error> {
+) -> Result<Option<(&'a [u8], &'a [u8])>, SnapshotError> {
     let Some((head, rest)) = bytes.split_at_checked(HEAD) else { return Ok(None) };
     let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
     let Some((body, rest)) = rest.split_at_checked(len as usize) else { return Ok(None) };
@@ -238,24 +243,28 @@ fn next<'a>(
     // Records are written one after another, each when the last one is on the disk. So a torn one is the last; of one whose
     // first bytes are not there yet the length is 0, and what is not there yet reads as zeros.
     let is_torn = len == 0 || rest.iter().all(|b| *b == 0);
-    if is_torn { Ok(None) } else { Err(Error::Damaged("a record")) }
+    if is_torn { Ok(None) } else { Err(SnapshotError::Damaged("a record")) }
 }
 
 /// Reads a body, and keeps its objects.
-fn take(body: &[u8], reach: &mut Reach, objects: &dyn Objects) -> Result<Manifest, Error> {
-    let damaged = || Error::Damaged("a record's parts");
+fn take(
+    body: &[u8],
+    reach: &mut ObjectReach,
+    objects: &dyn Objects,
+) -> Result<Manifest, SnapshotError> {
+    let damaged = || SnapshotError::Damaged("a record's parts");
     let mut rest = body;
     let mut part = |len: usize| {
         let (part, after) = rest.split_at_checked(len).ok_or_else(damaged)?;
         rest = after;
-        Ok::<_, Error>(part)
+        Ok::<_, SnapshotError>(part)
     };
     let number =
         |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).unwrap_or_default() as usize;
     let (manifest, mut left) = (number(part(4)?), number(part(4)?));
     let manifest = match postcard::take_from_bytes(part(manifest)?) {
         Ok((manifest, [])) => manifest,
-        _ => return Err(Error::Damaged("a record's manifest")),
+        _ => return Err(SnapshotError::Damaged("a record's manifest")),
     };
     while left > 0 {
         let head = part(OBJECT)?;
@@ -267,7 +276,7 @@ fn take(body: &[u8], reach: &mut Reach, objects: &dyn Objects) -> Result<Manifes
         }
         let bytes = part(stored)?.to_vec();
         reach.note(digest);
-        objects.put(&digest, Packed { len: len as u32, compressed: head[32] == 1, bytes })?;
+        objects.put(&digest, StoredObject { len: len as u32, compressed: head[32] == 1, bytes })?;
     }
     Ok(manifest)
 }

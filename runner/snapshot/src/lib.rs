@@ -16,8 +16,8 @@ pub mod wbs;
 mod zstd;
 
 pub use blob::Blob;
-pub use commit::{Call, Cell, Changed, Commit, Files, State};
+pub use commit::{CallRecord, CellRecord, ChangedPath, Commit, CommitState, FileTree};
 pub use digest::Digest;
-pub use error::Error;
-pub use journal::Journal;
-pub use object::{Memory, Objects, Packed};
+pub use error::SnapshotError;
+pub use journal::SessionJournal;
+pub use object::{MemoryObjects, Objects, StoredObject};

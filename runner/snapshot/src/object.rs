@@ -1,7 +1,7 @@
 //! Objects: immutable bytes named by their digest, and where they are kept.
 
 use crate::digest::Digest;
-use crate::error::Error;
+use crate::error::SnapshotError;
 use crate::zstd;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,26 +12,26 @@ pub const MAX_OBJECT: usize = 1 << 20;
 
 /// An object as it is kept: compressed where that makes it smaller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packed {
+pub struct StoredObject {
     /// Bytes of the object itself.
     pub len: u32,
     pub compressed: bool,
     pub bytes: Vec<u8>,
 }
 
-impl Packed {
+impl StoredObject {
     /// Packs the bytes of an object.
     ///
     /// # Errors
     /// TooLarge past [`MAX_OBJECT`].
-    pub fn new(bytes: &[u8]) -> Result<Packed, Error> {
+    pub fn new(bytes: &[u8]) -> Result<StoredObject, SnapshotError> {
         if bytes.len() > MAX_OBJECT {
-            return Err(Error::TooLarge("an object"));
+            return Err(SnapshotError::TooLarge("an object"));
         }
         let len = bytes.len() as u32;
         match zstd::compress(bytes).filter(|packed| packed.len() < bytes.len()) {
-            Some(bytes) => Ok(Packed { len, compressed: true, bytes }),
-            None => Ok(Packed { len, compressed: false, bytes: bytes.to_vec() }),
+            Some(bytes) => Ok(StoredObject { len, compressed: true, bytes }),
+            None => Ok(StoredObject { len, compressed: false, bytes: bytes.to_vec() }),
         }
     }
 
@@ -50,48 +50,48 @@ pub trait Objects {
     ///
     /// # Errors
     /// What keeps it from being read.
-    fn get(&self, digest: &Digest) -> Result<Option<Packed>, Error>;
+    fn get(&self, digest: &Digest) -> Result<Option<StoredObject>, SnapshotError>;
 
     /// Whether it is there.
     ///
     /// # Errors
     /// As [`Objects::get`].
-    fn has(&self, digest: &Digest) -> Result<bool, Error>;
+    fn has(&self, digest: &Digest) -> Result<bool, SnapshotError>;
 
     /// Keeps an object that has this digest; it may be there already.
     ///
     /// # Errors
     /// What keeps it from being written.
-    fn put(&self, digest: &Digest, object: Packed) -> Result<(), Error>;
+    fn put(&self, digest: &Digest, object: StoredObject) -> Result<(), SnapshotError>;
 }
 
 /// The bytes of an object, which have its digest.
 ///
 /// # Errors
 /// If it is missing or damaged.
-pub fn load(objects: &dyn Objects, digest: &Digest) -> Result<Vec<u8>, Error> {
-    let packed = objects.get(digest)?.ok_or(Error::Missing(*digest))?;
-    let bytes = packed.unpacked().ok_or(Error::Corrupt(*digest))?;
-    if Digest::of(&bytes) == *digest { Ok(bytes) } else { Err(Error::Corrupt(*digest)) }
+pub fn load(objects: &dyn Objects, digest: &Digest) -> Result<Vec<u8>, SnapshotError> {
+    let packed = objects.get(digest)?.ok_or(SnapshotError::Missing(*digest))?;
+    let bytes = packed.unpacked().ok_or(SnapshotError::Corrupt(*digest))?;
+    if Digest::of(&bytes) == *digest { Ok(bytes) } else { Err(SnapshotError::Corrupt(*digest)) }
 }
 
 /// Keeps bytes, unless they are kept already.
 ///
 /// # Errors
 /// What keeps them from being written.
-pub fn save(objects: &dyn Objects, bytes: &[u8]) -> Result<Digest, Error> {
+pub fn save(objects: &dyn Objects, bytes: &[u8]) -> Result<Digest, SnapshotError> {
     let digest = Digest::of(bytes);
     if !objects.has(&digest)? {
-        objects.put(&digest, Packed::new(bytes)?)?;
+        objects.put(&digest, StoredObject::new(bytes)?)?;
     }
     Ok(digest)
 }
 
 /// Objects in memory.
 #[derive(Debug, Default)]
-pub struct Memory(RefCell<HashMap<Digest, Arc<Packed>>>);
+pub struct MemoryObjects(RefCell<HashMap<Digest, Arc<StoredObject>>>);
 
-impl Memory {
+impl MemoryObjects {
     /// How many objects, and bytes as they are kept.
     pub fn size(&self) -> (usize, usize) {
         let map = self.0.borrow();
@@ -99,16 +99,16 @@ impl Memory {
     }
 }
 
-impl Objects for Memory {
-    fn get(&self, digest: &Digest) -> Result<Option<Packed>, Error> {
-        Ok(self.0.borrow().get(digest).map(|o| Packed::clone(o)))
+impl Objects for MemoryObjects {
+    fn get(&self, digest: &Digest) -> Result<Option<StoredObject>, SnapshotError> {
+        Ok(self.0.borrow().get(digest).map(|o| StoredObject::clone(o)))
     }
 
-    fn has(&self, digest: &Digest) -> Result<bool, Error> {
+    fn has(&self, digest: &Digest) -> Result<bool, SnapshotError> {
         Ok(self.0.borrow().contains_key(digest))
     }
 
-    fn put(&self, digest: &Digest, object: Packed) -> Result<(), Error> {
+    fn put(&self, digest: &Digest, object: StoredObject) -> Result<(), SnapshotError> {
         self.0.borrow_mut().insert(*digest, Arc::new(object));
         Ok(())
     }
@@ -120,21 +120,21 @@ mod tests {
 
     #[test]
     fn what_is_saved_is_loaded() {
-        let m = Memory::default();
+        let m = MemoryObjects::default();
         for bytes in [vec![], b"abc".to_vec(), vec![7; MAX_OBJECT]] {
             let digest = save(&m, &bytes).unwrap();
             assert_eq!(load(&m, &digest).unwrap(), bytes);
         }
         assert!(m.size().1 < 1000);
-        assert!(matches!(save(&m, &vec![7; MAX_OBJECT + 1]), Err(Error::TooLarge(_))));
-        assert!(matches!(load(&m, &Digest([0; 32])), Err(Error::Missing(_))));
+        assert!(matches!(save(&m, &vec![7; MAX_OBJECT + 1]), Err(SnapshotError::TooLarge(_))));
+        assert!(matches!(load(&m, &Digest([0; 32])), Err(SnapshotError::Missing(_))));
     }
 
     #[test]
     fn damage_and_bombs_are_noticed() {
-        let m = Memory::default();
+        let m = MemoryObjects::default();
         let bytes: Vec<u8> = (0..5000_u32).flat_map(u32::to_le_bytes).collect();
-        let (digest, packed) = (Digest::of(&bytes), Packed::new(&bytes).unwrap());
+        let (digest, packed) = (Digest::of(&bytes), StoredObject::new(&bytes).unwrap());
         assert!(packed.compressed);
         for at in 0..packed.bytes.len() {
             let mut damaged = packed.clone();
@@ -142,13 +142,13 @@ mod tests {
             m.put(&digest, damaged).unwrap();
             // Bits that mean nothing to the decompressor leave the object as it was.
             assert!(
-                matches!(load(&m, &digest), Err(Error::Corrupt(_)))
+                matches!(load(&m, &digest), Err(SnapshotError::Corrupt(_)))
                     || load(&m, &digest).unwrap() == bytes
             );
         }
-        let bomb = Packed::new(&vec![0; MAX_OBJECT]).unwrap();
+        let bomb = StoredObject::new(&vec![0; MAX_OBJECT]).unwrap();
         for len in [0, 10, MAX_OBJECT as u32 + 1, u32::MAX] {
-            assert_eq!(Packed { len, ..bomb.clone() }.unpacked(), None);
+            assert_eq!(StoredObject { len, ..bomb.clone() }.unpacked(), None);
         }
     }
 }

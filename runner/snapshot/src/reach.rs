@@ -3,24 +3,24 @@
 use crate::blob::Blob;
 use crate::commit::Commit;
 use crate::digest::Digest;
-use crate::error::Error;
-use crate::object::{Objects, Packed, load};
-use crate::tree::Value;
+use crate::error::SnapshotError;
+use crate::object::{Objects, StoredObject, load};
+use crate::tree::RecordValue;
 use crate::tree::page::Page;
 use std::collections::HashSet;
 
 /// Objects that were come upon: each is told once, in the order in which commits lead to them.
 #[derive(Debug, Default)]
-pub(crate) struct Reach {
+pub(crate) struct ObjectReach {
     seen: HashSet<Digest>,
     /// A file's bytes can be those of a page, so that pages are followed is remembered by itself.
     followed: HashSet<Digest>,
 }
 
 /// Who is told of objects.
-pub(crate) type Visit<'a> = dyn FnMut(&Digest, &Packed) -> Result<(), Error> + 'a;
+pub(crate) type Visit<'a> = dyn FnMut(&Digest, &StoredObject) -> Result<(), SnapshotError> + 'a;
 
-impl Reach {
+impl ObjectReach {
     /// Takes an object as one that was told of before.
     pub fn note(&mut self, digest: Digest) {
         self.seen.insert(digest);
@@ -32,7 +32,7 @@ impl Reach {
         objects: &dyn Objects,
         commit: &Commit,
         visit: &mut Visit<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), SnapshotError> {
         commit.blobs().try_for_each(|blob| self.blob(objects, blob, visit))?;
         commit.state.files.root.map_or(Ok(()), |root| self.pages(objects, root, visit))
     }
@@ -43,7 +43,7 @@ impl Reach {
         objects: &dyn Objects,
         blob: &Blob,
         visit: &mut Visit<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), SnapshotError> {
         blob.objects().iter().try_for_each(|digest| self.object(objects, digest, visit))
     }
 
@@ -52,7 +52,7 @@ impl Reach {
         objects: &dyn Objects,
         digest: &Digest,
         visit: &mut Visit<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), SnapshotError> {
         if self.seen.insert(*digest) { tell(objects, digest, visit).map(drop) } else { Ok(()) }
     }
 
@@ -62,7 +62,7 @@ impl Reach {
         objects: &dyn Objects,
         root: Digest,
         visit: &mut Visit<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), SnapshotError> {
         let mut todo = vec![root];
         while let Some(digest) = todo.pop() {
             if !self.followed.insert(digest) {
@@ -78,7 +78,7 @@ impl Reach {
                 }
                 Page::Leaf(records) => {
                     for (_, value) in records {
-                        let Value::Pieces(pieces) = value else { continue };
+                        let RecordValue::Pieces(pieces) = value else { continue };
                         for piece in pieces {
                             self.object(objects, &piece.object, visit)?;
                         }
@@ -91,10 +91,14 @@ impl Reach {
 }
 
 /// Tells of an object as it is kept, having looked whether it is whole. Gives its bytes.
-fn tell(objects: &dyn Objects, digest: &Digest, visit: &mut Visit<'_>) -> Result<Vec<u8>, Error> {
-    let packed = objects.get(digest)?.ok_or(Error::Missing(*digest))?;
+fn tell(
+    objects: &dyn Objects,
+    digest: &Digest,
+    visit: &mut Visit<'_>,
+) -> Result<Vec<u8>, SnapshotError> {
+    let packed = objects.get(digest)?.ok_or(SnapshotError::Missing(*digest))?;
     let bytes = packed.clone().unpacked().filter(|bytes| Digest::of(bytes) == *digest);
-    let bytes = bytes.ok_or(Error::Corrupt(*digest))?;
+    let bytes = bytes.ok_or(SnapshotError::Corrupt(*digest))?;
     visit(digest, &packed)?;
     Ok(bytes)
 }

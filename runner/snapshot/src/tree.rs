@@ -21,21 +21,21 @@ pub mod edit;
 pub mod page;
 pub mod read;
 
-use crate::delta::{Id, Node};
+use crate::delta::{Id, TreeNode};
 use crate::digest::Digest;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 /// What a record is of. Their order is the map's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Key {
+pub struct RecordKey {
     pub id: Id,
-    pub part: Part,
+    pub part: RecordPart,
 }
 
 /// Which record of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Part {
+pub enum RecordPart {
     /// The node itself.
     Node,
     /// A directory's entry.
@@ -46,55 +46,55 @@ pub enum Part {
 
 /// A record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Value {
+pub enum RecordValue {
     /// What the session began with is gone: a node or an entry.
     Gone,
     /// The lists within are empty. Boxed, since records are moved about.
-    Node(Box<Node>),
+    Node(Box<TreeNode>),
     Entry(Id),
     /// Few bytes of a file.
     Bytes(ByteBuf),
     /// The bytes of a file, one piece after the other.
-    Pieces(Vec<Piece>),
+    Pieces(Vec<ObjectPiece>),
 }
 
 /// Bytes of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Piece {
+pub struct ObjectPiece {
     pub object: Digest,
     pub from: u32,
     pub len: u32,
 }
 
 /// A record with its key.
-pub type Record = (Key, Value);
+pub type Record = (RecordKey, RecordValue);
 
 /// A state: the digest of its first page; none if there are no records.
 pub type Root = Option<Digest>;
 
-impl Key {
+impl RecordKey {
     /// Of a node's own record.
-    pub fn node(id: Id) -> Key {
-        Key { id, part: Part::Node }
+    pub fn node(id: Id) -> RecordKey {
+        RecordKey { id, part: RecordPart::Node }
     }
 
     /// Of the entry of that name in a directory.
-    pub fn entry(id: Id, name: impl Into<Vec<u8>>) -> Key {
-        Key { id, part: Part::Entry(ByteBuf::from(name)) }
+    pub fn entry(id: Id, name: impl Into<Vec<u8>>) -> RecordKey {
+        RecordKey { id, part: RecordPart::Entry(ByteBuf::from(name)) }
     }
 
     /// Of one block of a file's content, by its number.
-    pub fn data(id: Id, index: u64) -> Key {
-        Key { id, part: Part::Data(index) }
+    pub fn data(id: Id, index: u64) -> RecordKey {
+        RecordKey { id, part: RecordPart::Data(index) }
     }
 
     /// Bytes that it takes, about.
     fn weight(&self) -> usize {
         let id = self.id.weight();
         match &self.part {
-            Part::Node => id + 1,
-            Part::Entry(name) => id + 2 + name.len(),
-            Part::Data(_) => id + 4,
+            RecordPart::Node => id + 1,
+            RecordPart::Entry(name) => id + 2 + name.len(),
+            RecordPart::Data(_) => id + 4,
         }
     }
 }
@@ -108,14 +108,14 @@ impl Id {
     }
 }
 
-impl Value {
+impl RecordValue {
     fn weight(&self) -> usize {
         match self {
-            Value::Gone => 1,
-            Value::Node(node) => 40 + node.weight(),
-            Value::Entry(id) => 1 + id.weight(),
-            Value::Bytes(bytes) => 4 + bytes.len(),
-            Value::Pieces(pieces) => 2 + pieces.len() * 40,
+            RecordValue::Gone => 1,
+            RecordValue::Node(node) => 40 + node.weight(),
+            RecordValue::Entry(id) => 1 + id.weight(),
+            RecordValue::Bytes(bytes) => 4 + bytes.len(),
+            RecordValue::Pieces(pieces) => 2 + pieces.len() * 40,
         }
     }
 }

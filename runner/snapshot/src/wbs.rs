@@ -3,7 +3,7 @@
 //! # Form
 //! The magic number, the version (two bytes, the lower one first), then frames. A frame is its kind (a byte),
 //! whether it is compressed (a byte), the lengths of its bytes unpacked and as they are there (four bytes
-//! each), and the bytes. First come the frames of the manifest in the order of [`Item`]s: the
+//! each), and the bytes. First come the frames of the manifest in the order of [`ManifestFrame`]s: the
 //! session, its commits from the oldest one on, tags, key-values; then every object once, in the order in
 //! which they are come upon; then the end, with the number of frames before it and the digest of
 //! all bytes before it. Nothing follows.
@@ -16,7 +16,7 @@
 mod read;
 mod write;
 
-pub use read::{Limits, read};
+pub use read::{SnapshotLimits, read};
 pub use write::write;
 
 use crate::blob::Blob;
@@ -41,7 +41,7 @@ const HEAD: usize = 10;
 
 /// What a snapshot holds, beside objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contents {
+pub struct SnapshotContents {
     /// The digest of the image that it was made with.
     pub image: Option<Digest>,
     /// From the oldest one on; each one's parent is before it.
@@ -55,7 +55,7 @@ pub struct Contents {
 
 /// A frame of the manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Item {
+enum ManifestFrame {
     Session { image: Option<Digest>, head: u64 },
     Commit(Box<Commit>),
     Tag(String, u64),
@@ -64,7 +64,7 @@ enum Item {
 
 /// The last frame.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct End {
+struct ManifestEnd {
     frames: u64,
     digest: Digest,
 }

@@ -7,12 +7,12 @@ const LEVEL: i32 = 1;
 /// Contexts that wait for their next use, as many as there are cores: a new one takes longer than most objects,
 /// and half a megabyte, which each of a server's threads would keep.
 #[cfg(not(target_family = "wasm"))]
-struct Pool<T>(std::sync::Mutex<Vec<T>>);
+struct ContextPool<T>(std::sync::Mutex<Vec<T>>);
 
 #[cfg(not(target_family = "wasm"))]
-impl<T> Pool<T> {
-    const fn new() -> Pool<T> {
-        Pool(std::sync::Mutex::new(Vec::new()))
+impl<T> ContextPool<T> {
+    const fn new() -> ContextPool<T> {
+        ContextPool(std::sync::Mutex::new(Vec::new()))
     }
 
     /// What `act` gives with a context of the pool's, or with one that `new` makes.
@@ -45,7 +45,7 @@ impl<T> Pool<T> {
 /// The bytes in a frame of their own; `None` if the library fails.
 #[cfg(not(target_family = "wasm"))]
 pub fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
-    static CONTEXTS: Pool<zstd::bulk::Compressor<'static>> = Pool::new();
+    static CONTEXTS: ContextPool<zstd::bulk::Compressor<'static>> = ContextPool::new();
     CONTEXTS
         .with(|| zstd::bulk::Compressor::new(LEVEL).ok(), |context| context.compress(bytes).ok())
 }
@@ -53,7 +53,7 @@ pub fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
 /// The bytes of a frame, of which there are `len`; `None` if it is no frame or holds more.
 #[cfg(not(target_family = "wasm"))]
 pub fn decompress(frame: &[u8], len: usize) -> Option<Vec<u8>> {
-    static CONTEXTS: Pool<zstd::bulk::Decompressor<'static>> = Pool::new();
+    static CONTEXTS: ContextPool<zstd::bulk::Decompressor<'static>> = ContextPool::new();
     CONTEXTS.with(
         || zstd::bulk::Decompressor::new().ok(),
         |context| context.decompress(frame, len).ok(),
@@ -62,13 +62,13 @@ pub fn decompress(frame: &[u8], len: usize) -> Option<Vec<u8>> {
 
 /// Compresses what is written to it, as one frame.
 #[cfg(not(target_family = "wasm"))]
-pub struct Stream<W: std::io::Write>(zstd::Encoder<'static, W>);
+pub struct ZstdStream<W: std::io::Write>(zstd::Encoder<'static, W>);
 
 #[cfg(not(target_family = "wasm"))]
-impl<W: std::io::Write> Stream<W> {
+impl<W: std::io::Write> ZstdStream<W> {
     /// Begins a frame.
-    pub fn new(to: W) -> std::io::Result<Stream<W>> {
-        zstd::Encoder::new(to, LEVEL).map(Stream)
+    pub fn new(to: W) -> std::io::Result<ZstdStream<W>> {
+        zstd::Encoder::new(to, LEVEL).map(ZstdStream)
     }
 
     /// Ends the frame.
@@ -78,7 +78,7 @@ impl<W: std::io::Write> Stream<W> {
 }
 
 #[cfg(not(target_family = "wasm"))]
-impl<W: std::io::Write> std::io::Write for Stream<W> {
+impl<W: std::io::Write> std::io::Write for ZstdStream<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.write(bytes)
     }
@@ -91,16 +91,16 @@ impl<W: std::io::Write> std::io::Write for Stream<W> {
 /// Compresses what is written to it, in frames of up to 1 MiB that follow each other: a reader takes
 /// them for one.
 #[cfg(target_family = "wasm")]
-pub struct Stream<W: std::io::Write> {
+pub struct ZstdStream<W: std::io::Write> {
     to: W,
     bytes: Vec<u8>,
 }
 
 #[cfg(target_family = "wasm")]
-impl<W: std::io::Write> Stream<W> {
+impl<W: std::io::Write> ZstdStream<W> {
     /// Begins a frame.
-    pub fn new(to: W) -> std::io::Result<Stream<W>> {
-        Ok(Stream { to, bytes: Vec::new() })
+    pub fn new(to: W) -> std::io::Result<ZstdStream<W>> {
+        Ok(ZstdStream { to, bytes: Vec::new() })
     }
 
     /// Ends the last frame.
@@ -116,7 +116,7 @@ impl<W: std::io::Write> Stream<W> {
 }
 
 #[cfg(target_family = "wasm")]
-impl<W: std::io::Write> std::io::Write for Stream<W> {
+impl<W: std::io::Write> std::io::Write for ZstdStream<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.bytes.extend_from_slice(bytes);
         if self.bytes.len() >= 1 << 20 {

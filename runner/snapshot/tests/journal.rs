@@ -2,40 +2,47 @@
 
 use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
-use wasibox_snapshot::delta::{Change, Delta, Id, Node, Totals, What};
-use wasibox_snapshot::files::{self, Writer};
-use wasibox_snapshot::journal::{Journal, Now, Replayed, replay};
-use wasibox_snapshot::{Blob, Call, Commit, Digest, Error, Files, Memory, State};
+use wasibox_snapshot::delta::{Delta, FileTotals, Id, NodeChange, NodeContent, TreeNode};
+use wasibox_snapshot::files::{self, TreeWriter};
+use wasibox_snapshot::journal::{JournalContents, JournalState, SessionJournal, replay};
+use wasibox_snapshot::{
+    Blob, CallRecord, Commit, CommitState, Digest, FileTree, MemoryObjects, SnapshotError,
+};
 
 /// A session to which calls are added, and its file.
 #[derive(Default)]
 struct Session {
-    objects: Memory,
+    objects: MemoryObjects,
     commits: BTreeMap<u64, Commit>,
     head: u64,
     tags: BTreeMap<String, u64>,
     values: Vec<(ByteBuf, Blob)>,
-    journal: Journal,
+    journal: SessionJournal,
     file: Vec<u8>,
 }
 
-fn node(what: What) -> Change {
-    Change::Is(Node { mode: 0o644, nlink: 1, atime: 1, mtime: 2, ctime: 3, what })
+fn node(what: NodeContent) -> NodeChange {
+    NodeChange::Is(TreeNode { mode: 0o644, nlink: 1, atime: 1, mtime: 2, ctime: 3, what })
 }
 
 /// The change by which `/n` becomes a file of so many bytes.
 fn file(n: u64, bytes: &[u8]) -> Delta {
     let put = bytes.chunks(1 << 16).zip(0..).map(|(part, n)| (n, ByteBuf::from(part))).collect();
-    let file =
-        What::File { len: bytes.len() as u64, base: None, program: None, put, gone: Vec::new() };
+    let file = NodeContent::File {
+        len: bytes.len() as u64,
+        base: None,
+        program: None,
+        put,
+        gone: Vec::new(),
+    };
     let name = ByteBuf::from(n.to_string());
-    let root = What::Dir {
+    let root = NodeContent::Dir {
         parent: Id::ROOT,
         put: vec![(name, Id::Made(n))],
         gone: Vec::new(),
         hidden: Vec::new(),
     };
-    let totals = Totals { made: n + 1, bytes: 0, entries: 0 };
+    let totals = FileTotals { made: n + 1, bytes: 0, entries: 0 };
     Delta { totals, nodes: vec![(Id::Made(n), node(file)), (Id::ROOT, node(root))] }
 }
 
@@ -44,11 +51,11 @@ impl Session {
     fn call(&mut self, bytes: &[u8]) {
         let before = self.commits.get(&self.head).map(|c| c.state.clone()).unwrap_or_default();
         let number = self.commits.len() as u64 + 1;
-        let mut writer = Writer::new(&self.objects, before.files);
+        let mut writer = TreeWriter::new(&self.objects, before.files);
         writer.add(file(number, bytes)).unwrap();
-        let state = State { files: writer.finish().unwrap(), ..before };
+        let state = CommitState { files: writer.finish().unwrap(), ..before };
         let command = Blob::save(&self.objects, &vec![b'x'; 2000 * number as usize]).unwrap();
-        let call = Call { command, ..Call::default() };
+        let call = CallRecord { command, ..CallRecord::default() };
         let parent = Some(self.head).filter(|n| *n > 0);
         self.commits.insert(number, Commit { number, parent, call, state });
         self.head = number;
@@ -59,15 +66,15 @@ impl Session {
         let Session { objects, commits, head, tags, values, journal, .. } = self;
         let image = Some(Digest([9; 32]));
         let tip = commits.len() as u64;
-        let now = Now { image, commits, head: *head, tip, tags, values };
+        let now = JournalState { image, commits, head: *head, tip, tags, values };
         let record = journal.record(objects, &now).unwrap();
         self.file.extend(&record);
         record.len()
     }
 
     /// Looks whether what was read is the session as it is.
-    fn same(&self, read: &Replayed, objects: &Memory) {
-        let Replayed { contents, tip, .. } = read;
+    fn same(&self, read: &JournalContents, objects: &MemoryObjects) {
+        let JournalContents { contents, tip, .. } = read;
         assert_eq!(contents.commits, self.commits.values().cloned().collect::<Vec<_>>());
         assert_eq!((contents.head, *tip), (self.head, self.commits.len() as u64));
         assert_eq!(contents.tags, self.tags.clone().into_iter().collect::<Vec<_>>());
@@ -76,12 +83,17 @@ impl Session {
         for commit in &contents.commits {
             let (files, command) = state(commit);
             assert_eq!(command.len(), 2000 * commit.number as usize);
-            let count = |objects: &Memory| {
+            let count = |objects: &MemoryObjects| {
                 let mut all = Vec::new();
-                files::changes::<Error>(objects, &Files::default(), &files, &mut |part| {
-                    all.push(part);
-                    Ok(())
-                })
+                files::changes::<SnapshotError>(
+                    objects,
+                    &FileTree::default(),
+                    &files,
+                    &mut |part| {
+                        all.push(part);
+                        Ok(())
+                    },
+                )
                 .unwrap();
                 all
             };
@@ -99,8 +111,8 @@ fn noise(n: usize) -> Vec<u8> {
     (0..n).map(step).collect()
 }
 
-fn reread(file: &[u8]) -> (Result<Replayed, Error>, Memory) {
-    let objects = Memory::default();
+fn reread(file: &[u8]) -> (Result<JournalContents, SnapshotError>, MemoryObjects) {
+    let objects = MemoryObjects::default();
     (replay(file, &objects), objects)
 }
 
@@ -207,7 +219,7 @@ fn damage_is_told() {
         let mut file = s.file.clone();
         file[at] ^= 1;
         match reread(&file).0 {
-            Err(Error::Damaged(_)) => {}
+            Err(SnapshotError::Damaged(_)) => {}
             // A length that leads past the end looks as if the rest was still to come.
             Ok(read) => assert!((10..14).contains(&at) && read.whole == 0, "byte {at}"),
             Err(e) => panic!("byte {at}: {e}"),
@@ -218,10 +230,10 @@ fn damage_is_told() {
         file[at] = byte;
         reread(&file).0.unwrap_err()
     };
-    assert!(matches!(other(0, b'x'), Error::NotASnapshot));
-    assert!(matches!(other(8, 2), Error::Version(2)));
-    assert!(matches!(reread(b"text").0, Err(Error::NotASnapshot)));
+    assert!(matches!(other(0, b'x'), SnapshotError::NotASnapshot));
+    assert!(matches!(other(8, 2), SnapshotError::Version(2)));
+    assert!(matches!(reread(b"text").0, Err(SnapshotError::NotASnapshot)));
     // Records in another order.
     let swapped = [&s.file[..10], &s.file[first..], &s.file[10..first]].concat();
-    assert!(matches!(reread(&swapped).0, Err(Error::Damaged(_))));
+    assert!(matches!(reread(&swapped).0, Err(SnapshotError::Damaged(_))));
 }

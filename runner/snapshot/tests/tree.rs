@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use wasibox_snapshot::delta::Id;
 use wasibox_snapshot::tree::edit::{Edits, edit};
-use wasibox_snapshot::tree::read::{Differences, Records, find};
-use wasibox_snapshot::tree::{Key, Record, Root, Value};
-use wasibox_snapshot::{Error, Memory, Objects};
+use wasibox_snapshot::tree::read::{Differences, TreeRecords, find};
+use wasibox_snapshot::tree::{Record, RecordKey, RecordValue, Root};
+use wasibox_snapshot::{MemoryObjects, Objects, SnapshotError};
 
 struct Random(u64);
 
@@ -16,15 +16,15 @@ impl Random {
     }
 }
 
-fn all(objects: &dyn Objects, root: &Root) -> Result<Vec<Record>, Error> {
-    let (mut records, mut out) = (Records::new(objects, root)?, Vec::new());
+fn all(objects: &dyn Objects, root: &Root) -> Result<Vec<Record>, SnapshotError> {
+    let (mut records, mut out) = (TreeRecords::new(objects, root)?, Vec::new());
     while let Some(record) = records.advance()? {
         out.push(record);
     }
     Ok(out)
 }
 
-fn key(n: u64) -> Key {
+fn key(n: u64) -> RecordKey {
     let name = format!("{n:05}{}", "x".repeat(n as usize % 60));
     let id = if n.is_multiple_of(3) {
         Id::Given(vec![b"tmp".to_vec().into()])
@@ -32,23 +32,25 @@ fn key(n: u64) -> Key {
         Id::Made(n % 50)
     };
     match n % 5 {
-        0 => Key::data(Id::Made(n / 7), n),
-        _ => Key::entry(id, name),
+        0 => RecordKey::data(Id::Made(n / 7), n),
+        _ => RecordKey::entry(id, name),
     }
 }
 
-fn value(r: u64) -> Value {
+fn value(r: u64) -> RecordValue {
     match r % 4 {
-        0 => Value::Bytes(vec![r as u8; r as usize % 900].into()),
-        _ => Value::Entry(Id::Made(r)),
+        0 => RecordValue::Bytes(vec![r as u8; r as usize % 900].into()),
+        _ => RecordValue::Entry(Id::Made(r)),
     }
 }
 
-fn fits(key: &Key, value: Value) -> Value {
+fn fits(key: &RecordKey, value: RecordValue) -> RecordValue {
     match (&key.part, value) {
-        (wasibox_snapshot::tree::Part::Data(_), Value::Entry(_)) => Value::Bytes(vec![1].into()),
-        (wasibox_snapshot::tree::Part::Entry(_), Value::Bytes(b)) => {
-            Value::Entry(Id::Made(b.len() as u64))
+        (wasibox_snapshot::tree::RecordPart::Data(_), RecordValue::Entry(_)) => {
+            RecordValue::Bytes(vec![1].into())
+        }
+        (wasibox_snapshot::tree::RecordPart::Entry(_), RecordValue::Bytes(b)) => {
+            RecordValue::Entry(Id::Made(b.len() as u64))
         }
         (_, value) => value,
     }
@@ -58,7 +60,7 @@ fn fits(key: &Key, value: Value) -> Value {
 fn edits_agree_with_a_map() {
     for seed in 0..3 {
         let mut random = Random(seed);
-        let (objects, mut root, mut model) = (Memory::default(), None, BTreeMap::new());
+        let (objects, mut root, mut model) = (MemoryObjects::default(), None, BTreeMap::new());
         let mut states = vec![(root, model.clone())];
         for _ in 0..60 {
             let range = [50, 800, 6000][random.below(3) as usize];
@@ -73,7 +75,9 @@ fn edits_agree_with_a_map() {
             }
             if removing && many == 1500 {
                 let from = random.below(range);
-                edits.extend(model.keys().skip(from as usize).map(|k: &Key| (k.clone(), None)));
+                edits.extend(
+                    model.keys().skip(from as usize).map(|k: &RecordKey| (k.clone(), None)),
+                );
             }
             for (k, v) in &edits {
                 match v {
@@ -87,7 +91,7 @@ fn edits_agree_with_a_map() {
             assert!(all(&objects, &root).unwrap() == want, "seed {seed}");
             let k = key(random.below(range));
             assert_eq!(find(&objects, &root, &k).unwrap().as_ref(), model.get(&k));
-            let mut from = Records::from(&objects, &root, &k).unwrap();
+            let mut from = TreeRecords::from(&objects, &root, &k).unwrap();
             let next = model.range(k..).next().map(|(k, v)| (k.clone(), v.clone()));
             assert_eq!(from.advance().unwrap(), next);
             let (old, before) = &states[random.below(states.len() as u64) as usize];
@@ -98,11 +102,11 @@ fn edits_agree_with_a_map() {
 }
 
 fn compare(
-    objects: &Memory,
-    (old, before): (&Root, &BTreeMap<Key, Value>),
-    (new, after): (&Root, &BTreeMap<Key, Value>),
+    objects: &MemoryObjects,
+    (old, before): (&Root, &BTreeMap<RecordKey, RecordValue>),
+    (new, after): (&Root, &BTreeMap<RecordKey, RecordValue>),
 ) {
-    let mut keys: Vec<&Key> = before.keys().chain(after.keys()).collect();
+    let mut keys: Vec<&RecordKey> = before.keys().chain(after.keys()).collect();
     keys.sort();
     keys.dedup();
     let mut want = keys.into_iter().filter(|k| before.get(k) != after.get(k));
@@ -116,16 +120,22 @@ fn compare(
 
 #[test]
 fn a_change_costs_a_page_of_each_level_and_a_difference_too() {
-    let objects = Memory::default();
+    let objects = MemoryObjects::default();
     let dir = Id::Made(0);
     let edits: Edits = (0..200_000_u64)
         .map(|n| {
-            (Key::entry(dir.clone(), format!("file {n}")), Some(Value::Entry(Id::Made(n + 1))))
+            (
+                RecordKey::entry(dir.clone(), format!("file {n}")),
+                Some(RecordValue::Entry(Id::Made(n + 1))),
+            )
         })
         .collect();
     let root = edit(&objects, &None, edits).unwrap();
     let (count, bytes) = objects.size();
-    let one = Edits::from([(Key::entry(dir, *b"file 1000"), Some(Value::Entry(Id::Made(7))))]);
+    let one = Edits::from([(
+        RecordKey::entry(dir, *b"file 1000"),
+        Some(RecordValue::Entry(Id::Made(7))),
+    )]);
     let new = edit(&objects, &root, one).unwrap();
     let (more, after) = objects.size();
     assert!(more - count <= 3 && after - bytes < 16 << 10, "{} {}", more - count, after - bytes);

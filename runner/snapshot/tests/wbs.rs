@@ -1,33 +1,39 @@
 //! Snapshots: written, read, and refused.
 
 use serde_bytes::ByteBuf;
-use wasibox_snapshot::delta::{Change, Delta, Id, Node, Totals, What};
-use wasibox_snapshot::files::{Writer, changes};
-use wasibox_snapshot::wbs::{Contents, Limits, read, write};
-use wasibox_snapshot::{Blob, Call, Cell, Commit, Digest, Error, Files, Memory, State};
+use wasibox_snapshot::delta::{Delta, FileTotals, Id, NodeChange, NodeContent, TreeNode};
+use wasibox_snapshot::files::{TreeWriter, changes};
+use wasibox_snapshot::wbs::{SnapshotContents, SnapshotLimits, read, write};
+use wasibox_snapshot::{
+    Blob, CallRecord, CellRecord, Commit, CommitState, Digest, FileTree, MemoryObjects,
+    SnapshotError,
+};
 
-fn node(what: What) -> Change {
-    let nlink = if matches!(what, What::Dir { .. }) { 2 } else { 1 };
-    Change::Is(Node { mode: 0o644, nlink, atime: 1, mtime: 2, ctime: 3, what })
+fn node(what: NodeContent) -> NodeChange {
+    let nlink = if matches!(what, NodeContent::Dir { .. }) { 2 } else { 1 };
+    NodeChange::Is(TreeNode { mode: 0o644, nlink, atime: 1, mtime: 2, ctime: 3, what })
 }
 
-fn file(len: usize, put: Vec<(u64, ByteBuf)>) -> Change {
-    node(What::File { len: len as u64, base: None, program: None, put, gone: Vec::new() })
+fn file(len: usize, put: Vec<(u64, ByteBuf)>) -> NodeChange {
+    node(NodeContent::File { len: len as u64, base: None, program: None, put, gone: Vec::new() })
 }
 
-fn dir(parent: Id, put: &[(&str, u64)]) -> Change {
+fn dir(parent: Id, put: &[(&str, u64)]) -> NodeChange {
     let put = put.iter().map(|(name, n)| (name.as_bytes().to_vec().into(), Id::Made(*n))).collect();
-    node(What::Dir { parent, put, gone: Vec::new(), hidden: Vec::new() })
+    node(NodeContent::Dir { parent, put, gone: Vec::new(), hidden: Vec::new() })
 }
 
 fn tmp() -> Id {
     Id::Given(vec![b"tmp".to_vec().into()])
 }
 
-fn written(objects: &Memory, nodes: Vec<(Id, Change)>) -> Result<Files, Error> {
+fn written(
+    objects: &MemoryObjects,
+    nodes: Vec<(Id, NodeChange)>,
+) -> Result<FileTree, SnapshotError> {
     let made = 10;
-    let mut writer = Writer::new(objects, Files::default());
-    let totals = Totals { made, bytes: 1000, entries: 10 };
+    let mut writer = TreeWriter::new(objects, FileTree::default());
+    let totals = FileTotals { made, bytes: 1000, entries: 10 };
     writer.add(Delta { totals, nodes })?;
     writer.finish()
 }
@@ -41,7 +47,7 @@ fn noise(n: usize) -> Vec<u8> {
     (0..n).map(step).collect()
 }
 
-fn session(objects: &Memory, size: usize) -> Contents {
+fn session(objects: &MemoryObjects, size: usize) -> SnapshotContents {
     let bytes = noise(size);
     let parts: Vec<_> = bytes.chunks(1 << 16).map(ByteBuf::from).enumerate().collect();
     let parts = parts.into_iter().map(|(n, bytes)| (n as u64, bytes)).collect();
@@ -50,13 +56,13 @@ fn session(objects: &Memory, size: usize) -> Contents {
         vec![
             (Id::Made(0), file(size, parts)),
             (Id::Made(1), file(5, vec![(0, ByteBuf::from(*b"hello"))])),
-            (Id::Made(2), node(What::Symlink(ByteBuf::from(*b"../../etc/passwd")))),
+            (Id::Made(2), node(NodeContent::Symlink(ByteBuf::from(*b"../../etc/passwd")))),
             (Id::Made(3), dir(tmp(), &[("b", 1), ("c", 2)])),
             (tmp(), dir(Id::ROOT, &[("a", 0), ("d", 3)])),
         ],
     )
     .unwrap();
-    let cell = Cell {
+    let cell = CellRecord {
         name: "python".into(),
         module: Digest([7; 32]),
         memory: vec![
@@ -66,12 +72,14 @@ fn session(objects: &Memory, size: usize) -> Contents {
 
         rest: Blob::save(objects, &noise(3000)).unwrap(),
     };
-    let state = State { files, shell: Blob::save(objects, b"x=1").unwrap(), cells: vec![cell] };
+    let state =
+        CommitState { files, shell: Blob::save(objects, b"x=1").unwrap(), cells: vec![cell] };
     let command = Blob::save(objects, b"echo hello > b").unwrap();
-    let call = Call { command, exit_code: Some(0), time: 5, duration: 6, ..Call::default() };
+    let call =
+        CallRecord { command, exit_code: Some(0), time: 5, duration: 6, ..CallRecord::default() };
     let first = Commit { number: 1, ..Commit::default() };
     let second = Commit { number: 2, parent: Some(1), call, state };
-    Contents {
+    SnapshotContents {
         image: Some(Digest([9; 32])),
         commits: vec![first, second],
         head: 2,
@@ -80,31 +88,31 @@ fn session(objects: &Memory, size: usize) -> Contents {
     }
 }
 
-fn exported(objects: &Memory, contents: &Contents) -> Vec<u8> {
+fn exported(objects: &MemoryObjects, contents: &SnapshotContents) -> Vec<u8> {
     let mut out = Vec::new();
     write(objects, contents, &mut out).unwrap();
     out
 }
 
-fn taken(bytes: &[u8]) -> Result<(Contents, Memory), Error> {
-    let objects = Memory::default();
-    let contents = read(bytes, &Limits::default(), &objects)?;
+fn taken(bytes: &[u8]) -> Result<(SnapshotContents, MemoryObjects), SnapshotError> {
+    let objects = MemoryObjects::default();
+    let contents = read(bytes, &SnapshotLimits::default(), &objects)?;
     Ok((contents, objects))
 }
 
-fn told(objects: &Memory, files: &Files) -> Vec<Delta> {
+fn told(objects: &MemoryObjects, files: &FileTree) -> Vec<Delta> {
     let mut out = Vec::new();
     let mut emit = |delta| {
         out.push(delta);
-        Ok::<_, Error>(())
+        Ok::<_, SnapshotError>(())
     };
-    changes(objects, &Files::default(), files, &mut emit).unwrap();
+    changes(objects, &FileTree::default(), files, &mut emit).unwrap();
     out
 }
 
 #[test]
 fn a_snapshot_holds_all_and_is_the_same_each_time() {
-    let objects = Memory::default();
+    let objects = MemoryObjects::default();
     let contents = session(&objects, 700_000);
     let bytes = exported(&objects, &contents);
     let (again, others) = taken(&bytes).unwrap();
@@ -118,7 +126,7 @@ fn a_snapshot_holds_all_and_is_the_same_each_time() {
 
 #[test]
 fn a_flipped_byte_anywhere_is_noticed() {
-    let objects = Memory::default();
+    let objects = MemoryObjects::default();
     let bytes = exported(&objects, &session(&objects, 2000));
     for at in 0..bytes.len() {
         for bit in [1, 0x80] {
@@ -129,7 +137,7 @@ fn a_flipped_byte_anywhere_is_noticed() {
         assert!(taken(&bytes[..at]).is_err(), "{at} bytes");
     }
     let longer = [&bytes[..], b"x"].concat();
-    assert!(matches!(taken(&longer), Err(Error::Damaged(_))));
+    assert!(matches!(taken(&longer), Err(SnapshotError::Damaged(_))));
 }
 
 /// The file with a digest that fits, as who wants to harm would write it.
@@ -169,7 +177,7 @@ fn built(frames: &[(u8, bool, u32, Vec<u8>)]) -> Vec<u8> {
 
 #[test]
 fn frames_that_are_doubled_missing_or_in_another_order_are_refused() {
-    let objects = Memory::default();
+    let objects = MemoryObjects::default();
     let bytes = exported(&objects, &session(&objects, 2000));
     let all = frames(&bytes);
     assert_eq!(built(&all), bytes);
@@ -188,15 +196,18 @@ fn frames_that_are_doubled_missing_or_in_another_order_are_refused() {
     assert!(taken(&built(&last_first)).is_err());
     let mut more = all;
     more.push((2, false, 4, b"more".to_vec()));
-    assert!(matches!(taken(&built(&more)), Err(Error::Damaged("objects that nothing refers to"))));
+    assert!(matches!(
+        taken(&built(&more)),
+        Err(SnapshotError::Damaged("objects that nothing refers to"))
+    ));
 }
 
 #[test]
 fn bombs_and_long_lengths_are_refused_within_bounds() {
-    let objects = Memory::default();
+    let objects = MemoryObjects::default();
     let all = frames(&exported(&objects, &session(&objects, 2000)));
     // 1 MiB of zeros takes some dozen bytes; so many as are said, or more than is allowed.
-    let bomb = wasibox_snapshot::Packed::new(&vec![0; 1 << 20]).unwrap();
+    let bomb = wasibox_snapshot::StoredObject::new(&vec![0; 1 << 20]).unwrap();
     assert!(bomb.compressed && bomb.bytes.len() < 200);
     for len in [10, 1 << 20, (1 << 20) + 1, u32::MAX] {
         let mut with = all.clone();
@@ -207,33 +218,34 @@ fn bombs_and_long_lengths_are_refused_within_bounds() {
     let mut body = b"\x89WBS\r\n\x1a\n\x01\x00".to_vec();
     frame(&mut body, 1, false, 1 << 20, &[]);
     assert!(taken(&body).is_err());
-    let limits = Limits { bytes: 1000, items: 100 };
+    let limits = SnapshotLimits { bytes: 1000, items: 100 };
     let bytes = exported(&objects, &session(&objects, 2000));
-    let result = read(&bytes[..], &limits, &Memory::default());
-    assert!(matches!(result, Err(Error::TooLarge(_))));
-    let limits = Limits { items: 2, ..Limits::default() };
-    let result = read(&bytes[..], &limits, &Memory::default());
-    assert!(matches!(result, Err(Error::TooLarge(_))));
-    assert!(matches!(taken(b"PK\x03\x04 something else"), Err(Error::NotASnapshot)));
+    let result = read(&bytes[..], &limits, &MemoryObjects::default());
+    assert!(matches!(result, Err(SnapshotError::TooLarge(_))));
+    let limits = SnapshotLimits { items: 2, ..SnapshotLimits::default() };
+    let result = read(&bytes[..], &limits, &MemoryObjects::default());
+    assert!(matches!(result, Err(SnapshotError::TooLarge(_))));
+    assert!(matches!(taken(b"PK\x03\x04 something else"), Err(SnapshotError::NotASnapshot)));
     let mut newer = bytes;
     newer[8] = 2;
-    assert!(matches!(taken(&newer), Err(Error::Version(2))));
+    assert!(matches!(taken(&newer), Err(SnapshotError::Version(2))));
 }
 
 /// A session whose files are these.
-fn of(nodes: Vec<(Id, Change)>) -> Result<(), Error> {
-    let objects = Memory::default();
+fn of(nodes: Vec<(Id, NodeChange)>) -> Result<(), SnapshotError> {
+    let objects = MemoryObjects::default();
     let files = written(&objects, nodes)?;
-    let state = State { files, ..State::default() };
+    let state = CommitState { files, ..CommitState::default() };
     let commit = Commit { number: 1, state, ..Commit::default() };
-    let contents = Contents { commits: vec![commit], head: 1, ..Contents::default() };
+    let contents =
+        SnapshotContents { commits: vec![commit], head: 1, ..SnapshotContents::default() };
     taken(&exported(&objects, &contents)).map(drop)
 }
 
 #[test]
 fn files_that_no_session_has_are_refused() {
     let hello = || file(5, vec![(0, ByteBuf::from(*b"hello"))]);
-    let refused = |nodes| assert!(matches!(of(nodes), Err(Error::Malformed(_))));
+    let refused = |nodes| assert!(matches!(of(nodes), Err(SnapshotError::Malformed(_))));
     of(vec![(Id::Made(1), hello()), (tmp(), dir(Id::ROOT, &[("a", 1)]))]).unwrap();
     // An entry that leads nowhere, two names but one link, a node that was not made.
     refused(vec![(tmp(), dir(Id::ROOT, &[("a", 1)]))]);
@@ -256,6 +268,6 @@ fn files_that_no_session_has_are_refused() {
     for name in ["..", ".", "", "a/b", "a\0b"] {
         refused(vec![(Id::Made(1), hello()), (tmp(), dir(Id::ROOT, &[(name, 1)]))]);
     }
-    let link = node(What::Symlink(ByteBuf::new()));
+    let link = node(NodeContent::Symlink(ByteBuf::new()));
     refused(vec![(Id::Made(1), link), (tmp(), dir(Id::ROOT, &[("a", 1)]))]);
 }

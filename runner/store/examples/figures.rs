@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use wasibox_store::{Limits, Session, Store};
+use wasibox_store::{SnapshotLimits, Store, StoreSession};
 use wasibox_vfs::Vfs;
 
 /// How long something takes, and how much of that this thread computes.
@@ -106,7 +106,7 @@ fn commits(store: &Store, kind: &str) {
     }
 }
 
-fn go(s: &Session, v: &Vfs, step: impl FnOnce() -> wasibox_store::snapshot::Commit) -> Took {
+fn go(s: &StoreSession, v: &Vfs, step: impl FnOnce() -> wasibox_store::snapshot::Commit) -> Took {
     let old = s.state().files;
     time(|| apply(s, v, &old, &step().state.files))
 }
@@ -180,7 +180,7 @@ fn transfer(store: &Store, folder: &Path, kind: &str) {
     let other = Store::open(&path).unwrap();
     let took = time(|| {
         let from = std::io::BufReader::new(std::fs::File::open(&file).unwrap());
-        other.import("a", from, &Limits::default()).unwrap();
+        other.import("a", from, &SnapshotLimits::default()).unwrap();
     });
     say(&format!("{kind}: import of 100 MiB into a file"), rate(took));
     say("  memory more after both", format!("{} MiB", resident().saturating_sub(before) >> 20));
@@ -191,7 +191,7 @@ fn transfer(store: &Store, folder: &Path, kind: &str) {
 
 fn idle(store: &Store) {
     let before = resident();
-    let sessions: Vec<Session> = (0..1000)
+    let sessions: Vec<StoreSession> = (0..1000)
         .map(|n| {
             let s = store.create(&format!("idle{n}"), None).unwrap();
             s.commit(|w| w.shell(&[7; 500])).unwrap();

@@ -1,18 +1,18 @@
 //! Looking whether a store is whole, and what it costs if not.
 
 use crate::db::Db;
-use crate::gc::Needed;
-use crate::{CommitRow, Error, SESSION, SessionRow, Store, history};
+use crate::gc::NeededObjects;
+use crate::{CommitRow, SESSION, SessionRow, Store, StoreError, history};
 use rusqlite::OptionalExtension;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use wasibox_snapshot::files::walk;
-use wasibox_snapshot::tree::read::Records;
-use wasibox_snapshot::tree::{Key, Part, Root, Value};
-use wasibox_snapshot::{Commit, Digest, Packed, files};
+use wasibox_snapshot::tree::read::TreeRecords;
+use wasibox_snapshot::tree::{RecordKey, RecordPart, RecordValue, Root};
+use wasibox_snapshot::{Commit, Digest, StoredObject, files};
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct CheckReport {
     pub objects: u64,
     pub commits: u64,
     /// What SQLite says of its file, if anything.
@@ -26,12 +26,12 @@ pub struct Damage {
     pub session: String,
     /// Numbers of the commits that have it.
     pub commits: Vec<u64>,
-    pub what: Lost,
+    pub what: LostPart,
 }
 
 /// What it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Lost {
+pub enum LostPart {
     /// A file, by path.
     File(Vec<u8>),
     /// All files of those commits: a page of the tree is damaged.
@@ -46,7 +46,7 @@ pub enum Lost {
     Call,
 }
 
-impl Report {
+impl CheckReport {
     /// Whether nothing is wrong.
     pub fn is_whole(&self) -> bool {
         self.file.is_empty() && self.damage.is_empty()
@@ -58,23 +58,23 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read at all.
-    pub fn check(&self) -> Result<Report, Error> {
+    pub fn check(&self) -> Result<CheckReport, StoreError> {
         // Alone, so that nothing goes meanwhile.
         self.transaction(|db| {
-            let mut report = Report { file: integrity(db)?, ..Report::default() };
+            let mut report = CheckReport { file: integrity(db)?, ..CheckReport::default() };
             let good = whole(db, &mut report)?;
             let mut all = db.0.prepare_cached(&format!("{SESSION} ORDER BY name"))?;
             let sessions = all.query_map([], SessionRow::of)?.collect::<Result<Vec<_>, _>>()?;
             let mut checked = HashSet::new();
             let mut costs = HashMap::new();
             for session in sessions {
-                let mut lost: BTreeMap<Lost, Vec<u64>> = BTreeMap::new();
+                let mut lost: BTreeMap<LostPart, Vec<u64>> = BTreeMap::new();
                 for id in history::all(db, &session)? {
                     report.commits += u64::from(checked.insert(id));
                     let row = match CommitRow::get(db, id) {
                         Ok(row) => row,
                         Err(_) => {
-                            lost.entry(Lost::Commit).or_default().push(number(db, id)?);
+                            lost.entry(LostPart::Commit).or_default().push(number(db, id)?);
                             continue;
                         }
                     };
@@ -101,12 +101,12 @@ impl Store {
 }
 
 /// The number of a commit that cannot be read.
-fn number(db: &Db, id: i64) -> Result<u64, Error> {
+fn number(db: &Db, id: i64) -> Result<u64, StoreError> {
     let number = db.0.query_row("SELECT number FROM commits WHERE id = ?", [id], |r| r.get(0));
     Ok(crate::db::unsigned(number.optional()?.unwrap_or(0)))
 }
 
-fn integrity(db: &Db) -> Result<Vec<String>, Error> {
+fn integrity(db: &Db) -> Result<Vec<String>, StoreError> {
     let mut check = db.0.prepare("PRAGMA integrity_check(20)")?;
     let lines = check.query_map([], |r| r.get::<_, String>(0))?;
     let lines = lines.collect::<Result<Vec<_>, _>>()?;
@@ -114,7 +114,7 @@ fn integrity(db: &Db) -> Result<Vec<String>, Error> {
 }
 
 /// The objects that are what their digests say.
-fn whole(db: &Db, report: &mut Report) -> Result<HashSet<Digest>, Error> {
+fn whole(db: &Db, report: &mut CheckReport) -> Result<HashSet<Digest>, StoreError> {
     let mut good = HashSet::new();
     let mut all = db.0.prepare_cached("SELECT digest, len, compressed, bytes FROM objects")?;
     let mut rows = all.query([])?;
@@ -123,7 +123,7 @@ fn whole(db: &Db, report: &mut Report) -> Result<HashSet<Digest>, Error> {
         let packed = (|| {
             let digest = Digest::from_slice(&row.get::<_, Vec<u8>>(0).ok()?)?;
             let (len, compressed) = (row.get(1).ok()?, row.get(2).ok()?);
-            Some((digest, Packed { len, compressed, bytes: row.get(3).ok()? }))
+            Some((digest, StoredObject { len, compressed, bytes: row.get(3).ok()? }))
         })();
         let Some((digest, packed)) = packed else { continue };
         if packed.unpacked().is_some_and(|bytes| Digest::of(&bytes) == digest) {
@@ -134,24 +134,24 @@ fn whole(db: &Db, report: &mut Report) -> Result<HashSet<Digest>, Error> {
 }
 
 /// What of a commit is lost.
-fn cost(db: &Db, row: &CommitRow, good: &HashSet<Digest>) -> Result<Vec<Lost>, Error> {
+fn cost(db: &Db, row: &CommitRow, good: &HashSet<Digest>) -> Result<Vec<LostPart>, StoreError> {
     let commit = &row.commit;
     let mut lost = Vec::new();
     let bad = |digests: &[Digest]| digests.iter().any(|d| !good.contains(d));
     if bad(commit.state.shell.objects()) {
-        lost.push(Lost::Shell);
+        lost.push(LostPart::Shell);
     }
     for cell in &commit.state.cells {
         if cell.blobs().any(|blob| bad(blob.objects())) {
-            lost.push(Lost::Cell(cell.name.clone()));
+            lost.push(LostPart::Cell(cell.name.clone()));
         }
     }
     if bad(commit.call.command.objects()) || bad(commit.call.changed.objects()) {
-        lost.push(Lost::Call);
+        lost.push(LostPart::Call);
     }
     let (pages, objects) = needed(db, commit.state.files.root)?;
     if !pages || files::check::check(db, &commit.state.files).is_err() {
-        lost.push(Lost::Files);
+        lost.push(LostPart::Files);
     } else if objects.iter().any(|d| !good.contains(d)) {
         lost.extend(lost_files(db, commit, good)?);
     }
@@ -161,8 +161,8 @@ fn cost(db: &Db, row: &CommitRow, good: &HashSet<Digest>) -> Result<Vec<Lost>, E
 }
 
 /// Whether all pages of a tree can be read, and the objects that it needs.
-fn needed(db: &Db, root: Root) -> Result<(bool, HashSet<Digest>), Error> {
-    let (mut needed, mut pages) = (Needed::default(), true);
+fn needed(db: &Db, root: Root) -> Result<(bool, HashSet<Digest>), StoreError> {
+    let (mut needed, mut pages) = (NeededObjects::default(), true);
     needed.tree(db, root, &mut |_| {
         pages = false;
         Ok(())
@@ -170,23 +170,27 @@ fn needed(db: &Db, root: Root) -> Result<(bool, HashSet<Digest>), Error> {
     Ok((pages, needed.all))
 }
 
-fn lost_files(db: &Db, commit: &Commit, good: &HashSet<Digest>) -> Result<Vec<Lost>, Error> {
+fn lost_files(
+    db: &Db,
+    commit: &Commit,
+    good: &HashSet<Digest>,
+) -> Result<Vec<LostPart>, StoreError> {
     let root = &commit.state.files.root;
     let mut lost = Vec::new();
     walk::walk(db, root, &mut |found| {
-        let mut records = Records::from(db, root, &Key::data(found.id.clone(), 0))?;
+        let mut records = TreeRecords::from(db, root, &RecordKey::data(found.id.clone(), 0))?;
         while let Some((key, value)) = records.advance_within(found.id)? {
             match (key.part, value) {
-                (Part::Data(_), Value::Pieces(p))
+                (RecordPart::Data(_), RecordValue::Pieces(p))
                     if p.iter().any(|p| !good.contains(&p.object)) =>
                 {
-                    lost.push(Lost::File(found.path.to_vec()));
+                    lost.push(LostPart::File(found.path.to_vec()));
                     break;
                 }
                 _ => {}
             }
         }
-        Ok::<_, Error>(())
+        Ok::<_, StoreError>(())
     })?;
     Ok(lost)
 }

@@ -1,12 +1,12 @@
 //! The SQLite file: its tables, how it is opened, objects in it.
 
-use crate::Error;
+use crate::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use wasibox_snapshot::{Digest, Objects, Packed};
+use wasibox_snapshot::{Digest, Objects, StoredObject};
 
 /// Says that a SQLite file is a store: "WBX1".
 const APPLICATION: i64 = 0x5742_5831;
@@ -57,7 +57,7 @@ pub struct Db(pub Connection);
 
 impl Db {
     /// Opens the file, or makes it.
-    pub fn open(path: &Path) -> Result<Db, Error> {
+    pub fn open(path: &Path) -> Result<Db, StoreError> {
         let start = Instant::now();
         loop {
             match Db::open_now(path) {
@@ -69,7 +69,7 @@ impl Db {
         }
     }
 
-    fn open_now(path: &Path) -> Result<Db, Error> {
+    fn open_now(path: &Path) -> Result<Db, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -83,11 +83,11 @@ impl Db {
     }
 
     /// One without a file.
-    pub fn in_memory() -> Result<Db, Error> {
+    pub fn in_memory() -> Result<Db, StoreError> {
         Db(Connection::open_in_memory()?).begin()
     }
 
-    fn begin(mut self) -> Result<Db, Error> {
+    fn begin(mut self) -> Result<Db, StoreError> {
         let conn = &self.0;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -105,7 +105,7 @@ impl Db {
         Ok(self)
     }
 
-    fn migrate(&mut self) -> Result<(), Error> {
+    fn migrate(&mut self) -> Result<(), StoreError> {
         if self.version()? == VERSION {
             return Ok(());
         }
@@ -117,10 +117,10 @@ impl Db {
         let tables: i64 =
             tx.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         if application != APPLICATION && tables > 0 {
-            return Err(Error::NotAStore);
+            return Err(StoreError::NotAStore);
         }
         let todo = usize::try_from(version).ok().and_then(|from| MIGRATIONS.get(from..));
-        for step in todo.ok_or(Error::Version(version))? {
+        for step in todo.ok_or(StoreError::Version(version))? {
             tx.execute_batch(step)?;
         }
         tx.pragma_update(None, "application_id", APPLICATION)?;
@@ -128,61 +128,65 @@ impl Db {
         Ok(tx.commit()?)
     }
 
-    fn version(&self) -> Result<i64, Error> {
+    fn version(&self) -> Result<i64, StoreError> {
         let get = |name| self.0.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         Ok(if get("application_id")? == APPLICATION { get("user_version")? } else { 0 })
     }
 
     /// Tables are ours to the letter: a file could have others of these names, with triggers.
-    fn check_schema(&self) -> Result<(), Error> {
+    fn check_schema(&self) -> Result<(), StoreError> {
         let fresh = Connection::open_in_memory()?;
         for step in MIGRATIONS {
             fresh.execute_batch(step)?;
         }
-        let tables = |conn: &Connection| -> Result<Vec<(String, String, Option<String>)>, Error> {
-            let mut all =
-                conn.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2")?;
-            let rows = all.query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        };
-        if tables(&fresh)? == tables(&self.0)? { Ok(()) } else { Err(Error::NotAStore) }
+        let tables =
+            |conn: &Connection| -> Result<Vec<(String, String, Option<String>)>, StoreError> {
+                let mut all =
+                    conn.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2")?;
+                let rows = all.query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
+                Ok(rows.collect::<Result<_, _>>()?)
+            };
+        if tables(&fresh)? == tables(&self.0)? { Ok(()) } else { Err(StoreError::NotAStore) }
     }
 }
 
-fn not_a_store(e: Error) -> Error {
+fn not_a_store(e: StoreError) -> StoreError {
     match e {
-        Error::Database(e) if e.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
-            Error::NotAStore
+        StoreError::Database(e) if e.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            StoreError::NotAStore
         }
         e => e,
     }
 }
 
-fn is_busy(e: &Error) -> bool {
-    matches!(e, Error::Database(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
+fn is_busy(e: &StoreError) -> bool {
+    matches!(e, StoreError::Database(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
 }
 
-fn failed(e: rusqlite::Error) -> wasibox_snapshot::Error {
-    wasibox_snapshot::Error::store(e)
+fn failed(e: rusqlite::Error) -> wasibox_snapshot::SnapshotError {
+    wasibox_snapshot::SnapshotError::store(e)
 }
 
 impl Objects for Db {
-    fn get(&self, digest: &Digest) -> Result<Option<Packed>, wasibox_snapshot::Error> {
+    fn get(
+        &self,
+        digest: &Digest,
+    ) -> Result<Option<StoredObject>, wasibox_snapshot::SnapshotError> {
         let sql = "SELECT len, compressed, bytes FROM objects WHERE digest = ?";
         let mut get = self.0.prepare_cached(sql).map_err(failed)?;
         let packed = get.query_row([&digest.0[..]], |row| {
-            Ok(Packed { len: row.get(0)?, compressed: row.get(1)?, bytes: row.get(2)? })
+            Ok(StoredObject { len: row.get(0)?, compressed: row.get(1)?, bytes: row.get(2)? })
         });
         packed.optional().map_err(failed)
     }
 
-    fn has(&self, digest: &Digest) -> Result<bool, wasibox_snapshot::Error> {
+    fn has(&self, digest: &Digest) -> Result<bool, wasibox_snapshot::SnapshotError> {
         let sql = "SELECT 1 FROM objects WHERE digest = ?";
         let mut has = self.0.prepare_cached(sql).map_err(failed)?;
         has.exists([&digest.0[..]]).map_err(failed)
     }
 
-    fn put(&self, digest: &Digest, o: Packed) -> Result<(), wasibox_snapshot::Error> {
+    fn put(&self, digest: &Digest, o: StoredObject) -> Result<(), wasibox_snapshot::SnapshotError> {
         let sql =
             "INSERT OR IGNORE INTO objects(digest, len, compressed, bytes) VALUES(?, ?, ?, ?)";
         let mut put = self.0.prepare_cached(sql).map_err(failed)?;

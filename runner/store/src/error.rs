@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// Why a store or a session of it could not be used.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum StoreError {
     #[error("{path}: {source}")]
     Open { path: PathBuf, source: std::io::Error },
     #[error("not a store of sessions")]
@@ -31,7 +31,7 @@ pub enum Error {
     #[error("the store is damaged: {0}")]
     Damaged(&'static str),
     #[error(transparent)]
-    Snapshot(#[from] wasibox_snapshot::Error),
+    Snapshot(#[from] wasibox_snapshot::SnapshotError),
     #[error(transparent)]
     Database(#[from] rusqlite::Error),
     #[error(transparent)]

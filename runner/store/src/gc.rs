@@ -1,16 +1,16 @@
 //! Letting go of what nothing needs.
 
 use crate::db::Db;
-use crate::{CommitRow, Error, Store, blob_of, history};
+use crate::{CommitRow, Store, StoreError, blob_of, history};
 use rusqlite::OptionalExtension;
 use std::collections::HashSet;
 use wasibox_snapshot::tree::page::Page;
-use wasibox_snapshot::tree::{Root, Value};
+use wasibox_snapshot::tree::{RecordValue, Root};
 use wasibox_snapshot::{Blob, Digest};
 
 /// What has gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Collected {
+pub struct GcReport {
     pub commits: usize,
     pub objects: usize,
     /// As they were kept.
@@ -19,19 +19,19 @@ pub struct Collected {
 
 /// The objects that are needed.
 #[derive(Default)]
-pub struct Needed {
+pub struct NeededObjects {
     pub all: HashSet<Digest>,
     followed: HashSet<Digest>,
 }
 
-impl Needed {
+impl NeededObjects {
     /// What a value needs.
     pub fn blob(&mut self, blob: &Blob) {
         self.all.extend(blob.objects());
     }
 
     /// What a commit needs.
-    pub fn commit(&mut self, db: &Db, commit: &CommitRow) -> Result<(), Error> {
+    pub fn commit(&mut self, db: &Db, commit: &CommitRow) -> Result<(), StoreError> {
         commit.commit.blobs().for_each(|blob| self.blob(blob));
         self.tree(db, commit.commit.state.files.root, &mut |e| Err(e.into()))
     }
@@ -41,8 +41,8 @@ impl Needed {
         &mut self,
         db: &Db,
         root: Root,
-        damaged: &mut dyn FnMut(wasibox_snapshot::Error) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        damaged: &mut dyn FnMut(wasibox_snapshot::SnapshotError) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let mut todo: Vec<Digest> = root.into_iter().collect();
         while let Some(digest) = todo.pop() {
             self.all.insert(digest);
@@ -53,7 +53,7 @@ impl Needed {
                 Ok(Page::Branch(_, below)) => todo.extend(below.into_iter().map(|(_, d)| d)),
                 Ok(Page::Leaf(records)) => {
                     for (_, value) in records {
-                        if let Value::Pieces(pieces) = value {
+                        if let RecordValue::Pieces(pieces) = value {
                             self.all.extend(pieces.iter().map(|p| p.object));
                         }
                     }
@@ -65,7 +65,7 @@ impl Needed {
     }
 
     /// What the key-values of all sessions need.
-    pub fn values(&mut self, db: &Db) -> Result<(), Error> {
+    pub fn values(&mut self, db: &Db) -> Result<(), StoreError> {
         let mut all = db.0.prepare_cached("SELECT value FROM kv")?;
         let mut rows = all.query([])?;
         while let Some(row) = rows.next()? {
@@ -81,9 +81,9 @@ impl Store {
     ///
     /// # Errors
     /// If the store is damaged: what is needed cannot be told then, and nothing goes.
-    pub fn gc(&self) -> Result<Collected, Error> {
+    pub fn gc(&self) -> Result<GcReport, StoreError> {
         let gone = self.transaction(|db| {
-            let mut gone = Collected::default();
+            let mut gone = GcReport::default();
             let (needed, mut known) = (history::reachable(db, None)?, Vec::new());
             {
                 let mut all = db.0.prepare_cached("SELECT id FROM commits")?;
@@ -96,7 +96,7 @@ impl Store {
                 gone.commits +=
                     db.0.prepare_cached("DELETE FROM commits WHERE id = ?")?.execute([id])?;
             }
-            let mut objects = Needed::default();
+            let mut objects = NeededObjects::default();
             for id in needed {
                 objects.commit(db, &CommitRow::get(db, id)?)?;
             }
@@ -115,7 +115,7 @@ impl Store {
                 gone.objects +=
                     db.0.prepare_cached("DELETE FROM objects WHERE id = ?")?.execute([id])?;
             }
-            Ok::<_, Error>(gone)
+            Ok::<_, StoreError>(gone)
         })?;
         let db = self.db();
         // It gives a row for each page.

@@ -1,15 +1,15 @@
 //! Commits of sessions: which there are, which are needed, fewer of them.
 
 use crate::db::{Db, signed};
-use crate::{CommitRow, Error, SESSION, Session, SessionRow, Store};
+use crate::{CommitRow, SESSION, SessionRow, Store, StoreError, StoreSession};
 use rusqlite::OptionalExtension;
 use std::collections::HashSet;
 use wasibox_snapshot::files::walk;
 use wasibox_snapshot::tree::Root;
-use wasibox_snapshot::{Commit, Files};
+use wasibox_snapshot::{Commit, FileTree};
 
 /// The commit of that number that a session has made, or comes from.
-pub fn numbered(db: &Db, row: &SessionRow, number: u64) -> Result<i64, Error> {
+pub fn numbered(db: &Db, row: &SessionRow, number: u64) -> Result<i64, StoreError> {
     let sql = "SELECT id FROM commits WHERE session = ? AND number = ?";
     let mut own = db.0.prepare_cached(sql)?;
     if let Some(id) = own.query_row((row.id, signed(number)), |r| r.get(0)).optional()? {
@@ -20,12 +20,12 @@ pub fn numbered(db: &Db, row: &SessionRow, number: u64) -> Result<i64, Error> {
         SELECT id FROM commits JOIN line USING(id) WHERE number = ?3";
     let mut before = db.0.prepare_cached(sql)?;
     let found = before.query_row((row.tip, row.base, signed(number)), |r| r.get(0)).optional()?;
-    found.ok_or_else(|| Error::NoCommit { session: row.name.clone(), number })
+    found.ok_or_else(|| StoreError::NoCommit { session: row.name.clone(), number })
 }
 
 /// The places of all commits that sessions and tags lead to, of all sessions or of all but the undone
 /// ones of one of them.
-pub fn reachable(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, Error> {
+pub fn reachable(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, StoreError> {
     // A session's own commits are there even if others were made instead of them.
     let sql = "WITH RECURSIVE needed(id) AS (
             SELECT head FROM sessions UNION SELECT tip FROM sessions
@@ -40,7 +40,7 @@ pub fn reachable(db: &Db, without: Option<i64>) -> Result<HashSet<i64>, Error> {
 }
 
 /// The places of a session's commits, the oldest first.
-pub fn all(db: &Db, row: &SessionRow) -> Result<Vec<i64>, Error> {
+pub fn all(db: &Db, row: &SessionRow) -> Result<Vec<i64>, StoreError> {
     let sql = "WITH RECURSIVE line(id) AS (VALUES(?1), (?2) UNION
             SELECT id FROM commits WHERE session = ?3 UNION
             SELECT parent FROM commits JOIN line USING(id) WHERE parent IS NOT NULL)
@@ -51,7 +51,7 @@ pub fn all(db: &Db, row: &SessionRow) -> Result<Vec<i64>, Error> {
 }
 
 /// The places of the commits that a session has made after one.
-pub fn after(db: &Db, session: i64, number: u64) -> Result<Vec<i64>, Error> {
+pub fn after(db: &Db, session: i64, number: u64) -> Result<Vec<i64>, StoreError> {
     let sql = "SELECT id FROM commits WHERE session = ? AND number > ?";
     let mut all = db.0.prepare_cached(sql)?;
     let ids = all.query_map((session, signed(number)), |r| r.get(0))?;
@@ -59,7 +59,7 @@ pub fn after(db: &Db, session: i64, number: u64) -> Result<Vec<i64>, Error> {
 }
 
 /// The tags of a session with the places of their commits.
-pub fn tags(db: &Db, session: i64) -> Result<Vec<(String, i64)>, Error> {
+pub fn tags(db: &Db, session: i64) -> Result<Vec<(String, i64)>, StoreError> {
     let sql = "SELECT name, target FROM tags WHERE session = ? ORDER BY name";
     let mut all = db.0.prepare_cached(sql)?;
     let rows = all.query_map([session], |r| Ok((r.get(0)?, r.get(1)?)))?;
@@ -71,7 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is no such session.
-    pub fn history(&self, name: &str) -> Result<Vec<Commit>, Error> {
+    pub fn history(&self, name: &str) -> Result<Vec<Commit>, StoreError> {
         let db = self.db();
         let row = SessionRow::named(&db, name)?;
         let all = all(&db, &row)?;
@@ -82,7 +82,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is no such one.
-    pub fn commit(&self, name: &str, number: u64) -> Result<Commit, Error> {
+    pub fn commit(&self, name: &str, number: u64) -> Result<Commit, StoreError> {
         let db = self.db();
         let row = SessionRow::named(&db, name)?;
         let id = numbered(&db, &row, number)?;
@@ -93,7 +93,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is no such session.
-    pub fn tags(&self, name: &str) -> Result<Vec<(String, u64)>, Error> {
+    pub fn tags(&self, name: &str) -> Result<Vec<(String, u64)>, StoreError> {
         let db = self.db();
         let row = SessionRow::named(&db, name)?;
         let tags = tags(&db, row.id)?.into_iter();
@@ -111,21 +111,21 @@ impl Store {
     /// If the store is damaged; what `visit` says first.
     pub fn walk(
         &self,
-        files: &Files,
-        visit: &mut dyn FnMut(walk::Found<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        files: &FileTree,
+        visit: &mut dyn FnMut(walk::TreeEntry<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let root: &Root = &files.root;
         walk::walk(&*self.db(), root, visit)
     }
 }
 
-impl Session {
+impl StoreSession {
     /// Keeps the last `keep` commits up to the head, those that have tags and what other sessions need; what is
     /// older becomes part of the one after it. There is nothing to redo then. Gives how many are gone.
     ///
     /// # Errors
     /// If the store cannot be written.
-    pub fn compact(&self, keep: usize) -> Result<usize, Error> {
+    pub fn compact(&self, keep: usize) -> Result<usize, StoreError> {
         let (gone, head) = self.store().transaction(|db| {
             let sql = format!("{SESSION} WHERE id = ?");
             let row = db.0.query_row(&sql, [self.id()], SessionRow::of)?;
@@ -179,7 +179,7 @@ impl Session {
             for id in before.iter().filter(|id| !kept.contains(id) && !others.contains(id)) {
                 gone += db.0.execute("DELETE FROM commits WHERE id = ?", [id])?;
             }
-            Ok::<_, Error>((gone, CommitRow::get(db, row.head)?.commit))
+            Ok::<_, StoreError>((gone, CommitRow::get(db, row.head)?.commit))
         })?;
         self.set_head(head);
         Ok(gone)

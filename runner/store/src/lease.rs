@@ -6,7 +6,7 @@
 //! or none, as in another container that has the same file. The number in the file is for
 //! messages.
 
-use crate::Error;
+use crate::StoreError;
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -29,25 +29,26 @@ pub enum Lease {
 
 impl Lease {
     /// Takes a session of the store in that file.
-    pub fn file(store: &Path, id: i64, name: &str) -> Result<Lease, Error> {
+    pub fn file(store: &Path, id: i64, name: &str) -> Result<Lease, StoreError> {
         let mut path = store.as_os_str().to_owned();
         path.push(format!("-lock-{id}"));
         let path = PathBuf::from(path);
         for _ in 0..TRIES {
             let mut options = File::options();
             let file = options.read(true).write(true).create(true).truncate(false).open(&path);
-            let mut file = file.map_err(|source| Error::Open { path: path.clone(), source })?;
+            let mut file =
+                file.map_err(|source| StoreError::Open { path: path.clone(), source })?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     let mut text = String::new();
                     let _ = file.take(32).read_to_string(&mut text);
-                    return Err(Error::Busy {
+                    return Err(StoreError::Busy {
                         name: name.into(),
                         holder: text.trim().parse().ok(),
                     });
                 }
-                Err(TryLockError::Error(source)) => return Err(Error::Open { path, source }),
+                Err(TryLockError::Error(source)) => return Err(StoreError::Open { path, source }),
             }
             // Whoever had it before takes the file away: then this one is not the session's any more.
             let same = |there: std::fs::Metadata| {
@@ -61,15 +62,15 @@ impl Lease {
                 return Ok(Lease::File { file, path });
             }
         }
-        Err(Error::Busy { name: name.into(), holder: None })
+        Err(StoreError::Busy { name: name.into(), holder: None })
     }
 
     /// Takes a session of a store without a file.
-    pub fn memory(all: &InUse, id: i64, name: &str) -> Result<Lease, Error> {
+    pub fn memory(all: &InUse, id: i64, name: &str) -> Result<Lease, StoreError> {
         if all.lock().unwrap_or_else(|e| e.into_inner()).insert(id) {
             return Ok(Lease::Memory { id, all: all.clone() });
         }
-        Err(Error::Busy { name: name.into(), holder: Some(std::process::id()) })
+        Err(StoreError::Busy { name: name.into(), holder: Some(std::process::id()) })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The store of sessions: one SQLite file, `.wbx`, or the same in memory.
 //!
 //! # Stages
-//! [`Store`] opens the file ([`mod@db`]: tables, migration, objects) and knows its sessions. A [`Session`]
+//! [`Store`] opens the file ([`mod@db`]: tables, migration, objects) and knows its sessions. A [`StoreSession`]
 //! is one that this process holds ([`lease`]): it adds commits and moves among them. What
 //! looks at all sessions: [`Store::gc`], [`Store::check`], and the way into a
 //! snapshot and out of one ([`Store::export`], [`Store::import`]).
@@ -30,12 +30,12 @@ mod lease;
 mod session;
 mod transfer;
 
-pub use check::{Damage, Lost, Report};
-pub use error::Error;
-pub use gc::Collected;
-pub use session::{CommitWriter, Session};
+pub use check::{CheckReport, Damage, LostPart};
+pub use error::StoreError;
+pub use gc::GcReport;
+pub use session::{CommitWriter, StoreSession};
 pub use wasibox_snapshot as snapshot;
-pub use wasibox_snapshot::wbs::Limits;
+pub use wasibox_snapshot::wbs::SnapshotLimits;
 
 use db::{Db, signed, unsigned};
 use lease::{InUse, Lease};
@@ -53,10 +53,10 @@ const MAX_VALUE: usize = 64 << 20;
 /// A store. Clones share it.
 #[derive(Clone)]
 pub struct Store {
-    shared: Arc<Shared>,
+    shared: Arc<StoreInner>,
 }
 
-struct Shared {
+struct StoreInner {
     db: Mutex<Db>,
     path: Option<PathBuf>,
     in_use: InUse,
@@ -106,10 +106,10 @@ impl SessionRow {
         })
     }
 
-    fn named(db: &Db, name: &str) -> Result<SessionRow, Error> {
+    fn named(db: &Db, name: &str) -> Result<SessionRow, StoreError> {
         let mut get = db.0.prepare_cached(&format!("{SESSION} WHERE name = ?"))?;
         let row = get.query_row([name], SessionRow::of).optional()?;
-        row.ok_or_else(|| Error::NoSession(name.into()))
+        row.ok_or_else(|| StoreError::NoSession(name.into()))
     }
 }
 
@@ -121,23 +121,23 @@ struct CommitRow {
 }
 
 impl CommitRow {
-    fn get(db: &Db, id: i64) -> Result<CommitRow, Error> {
+    fn get(db: &Db, id: i64) -> Result<CommitRow, StoreError> {
         let sql = "SELECT parent, digest, body FROM commits WHERE id = ?";
         let mut get = db.0.prepare_cached(sql)?;
         let row = get.query_row([id], |r| {
             Ok((r.get::<_, Option<i64>>(0)?, r.get::<_, Vec<u8>>(1)?, r.get::<_, Vec<u8>>(2)?))
         });
-        let row = row.optional()?.ok_or(Error::Damaged("a commit is missing"))?;
+        let row = row.optional()?.ok_or(StoreError::Damaged("a commit is missing"))?;
         let (parent, digest, body) = row;
         // A commit comes after the one before it, so that going back ends.
         if digest != Digest::of(&body).0 || parent.is_some_and(|parent| parent >= id) {
-            return Err(Error::Damaged("a commit"));
+            return Err(StoreError::Damaged("a commit"));
         }
         Ok(CommitRow { id, parent, commit: Commit::decode(&body)? })
     }
 
     /// Adds a commit; gives its place.
-    fn add(db: &Db, session: i64, parent: Option<i64>, commit: &Commit) -> Result<i64, Error> {
+    fn add(db: &Db, session: i64, parent: Option<i64>, commit: &Commit) -> Result<i64, StoreError> {
         let sql =
             "INSERT INTO commits(session, number, parent, digest, body) VALUES(?, ?, ?, ?, ?)";
         let mut add = db.0.prepare_cached(sql)?;
@@ -146,10 +146,10 @@ impl CommitRow {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Error> {
+fn check_name(name: &str) -> Result<(), StoreError> {
     let fine = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
     let ok = (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(fine);
-    if ok { Ok(()) } else { Err(Error::Name) }
+    if ok { Ok(()) } else { Err(StoreError::Name) }
 }
 
 /// Nanoseconds since the epoch.
@@ -163,7 +163,7 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be opened, or is no store that this program knows.
-    pub fn open(path: &Path) -> Result<Store, Error> {
+    pub fn open(path: &Path) -> Result<Store, StoreError> {
         let db = Db::open(path)?;
         Ok(Store::with(db, Some(path.canonicalize()?)))
     }
@@ -172,12 +172,14 @@ impl Store {
     ///
     /// # Errors
     /// If SQLite cannot be had.
-    pub fn in_memory() -> Result<Store, Error> {
+    pub fn in_memory() -> Result<Store, StoreError> {
         Ok(Store::with(Db::in_memory()?, None))
     }
 
     fn with(db: Db, path: Option<PathBuf>) -> Store {
-        Store { shared: Arc::new(Shared { db: Mutex::new(db), path, in_use: InUse::default() }) }
+        Store {
+            shared: Arc::new(StoreInner { db: Mutex::new(db), path, in_use: InUse::default() }),
+        }
     }
 
     fn db(&self) -> MutexGuard<'_, Db> {
@@ -185,14 +187,14 @@ impl Store {
     }
 
     /// Does something that is wholly done or not at all, alone among all processes.
-    fn transaction<T, E: From<Error>>(
+    fn transaction<T, E: From<StoreError>>(
         &self,
         act: impl FnOnce(&Db) -> Result<T, E>,
     ) -> Result<T, E> {
         let db = self.db();
         let begin = |db: &Db| {
             db.0.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-            Ok::<_, Error>(())
+            Ok::<_, StoreError>(())
         };
         begin(&db)?;
         // Also if `act` panics.
@@ -200,7 +202,7 @@ impl Store {
         let done = act(&db)?;
         let commit = |db: &Db| {
             db.0.prepare_cached("COMMIT")?.execute([])?;
-            Ok::<_, Error>(())
+            Ok::<_, StoreError>(())
         };
         commit(&db)?;
         std::mem::forget(guard);
@@ -211,14 +213,14 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn sessions(&self) -> Result<Vec<Info>, Error> {
+    pub fn sessions(&self) -> Result<Vec<Info>, StoreError> {
         let db = self.db();
         let mut all = db.0.prepare_cached(&format!("{SESSION} ORDER BY name"))?;
         let rows = all.query_map([], SessionRow::of)?;
         rows.map(|row| Store::info_of(&db, &row?)).collect()
     }
 
-    fn info_of(db: &Db, row: &SessionRow) -> Result<Info, Error> {
+    fn info_of(db: &Db, row: &SessionRow) -> Result<Info, StoreError> {
         let head = CommitRow::get(db, row.head)?.commit.number;
         Ok(Info { name: row.name.clone(), image: row.image, created: row.created, head })
     }
@@ -227,7 +229,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is none of that name.
-    pub fn info(&self, name: &str) -> Result<Info, Error> {
+    pub fn info(&self, name: &str) -> Result<Info, StoreError> {
         let db = self.db();
         Store::info_of(&db, &SessionRow::named(&db, name)?)
     }
@@ -236,10 +238,10 @@ impl Store {
     ///
     /// # Errors
     /// If there is one of that name, or the name cannot be one.
-    pub fn create(&self, name: &str, image: Option<Digest>) -> Result<Session, Error> {
+    pub fn create(&self, name: &str, image: Option<Digest>) -> Result<StoreSession, StoreError> {
         check_name(name)?;
         self.transaction(|db| {
-            let call = wasibox_snapshot::Call { time: now(), ..Default::default() };
+            let call = wasibox_snapshot::CallRecord { time: now(), ..Default::default() };
             let commit = Commit { number: 1, call, ..Commit::default() };
             let id = Store::add_session(db, name, image, 2)?;
             let head = CommitRow::add(db, id, None, &commit)?;
@@ -249,9 +251,14 @@ impl Store {
     }
 
     /// A row whose head is to be set.
-    fn add_session(db: &Db, name: &str, image: Option<Digest>, next: u64) -> Result<i64, Error> {
+    fn add_session(
+        db: &Db,
+        name: &str,
+        image: Option<Digest>,
+        next: u64,
+    ) -> Result<i64, StoreError> {
         if db.0.prepare_cached("SELECT 1 FROM sessions WHERE name = ?")?.exists([name])? {
-            return Err(Error::Exists(name.into()));
+            return Err(StoreError::Exists(name.into()));
         }
         let sql = "INSERT INTO sessions(name, image, created, head, tip, base, next)
             VALUES(?, ?, ?, 0, 0, 0, ?)";
@@ -260,7 +267,7 @@ impl Store {
         Ok(add.insert((name, image, signed(now()), signed(next)))?)
     }
 
-    fn set_head(db: &Db, session: i64, head: i64, tip: i64) -> Result<(), Error> {
+    fn set_head(db: &Db, session: i64, head: i64, tip: i64) -> Result<(), StoreError> {
         let sql = "UPDATE sessions SET head = ?, tip = ? WHERE id = ?";
         db.0.prepare_cached(sql)?.execute((head, tip, session))?;
         Ok(())
@@ -270,20 +277,20 @@ impl Store {
     ///
     /// # Errors
     /// If there is none of that name, or it is in use.
-    pub fn session(&self, name: &str) -> Result<Session, Error> {
+    pub fn session(&self, name: &str) -> Result<StoreSession, StoreError> {
         let row = SessionRow::named(&self.db(), name)?;
         let lease = match &self.shared.path {
             Some(path) => Lease::file(path, row.id, name)?,
             None => Lease::memory(&self.shared.in_use, row.id, name)?,
         };
-        Session::new(self.clone(), row.id, name, lease)
+        StoreSession::new(self.clone(), row.id, name, lease)
     }
 
     /// Forgets a session that nobody uses. What only it needs goes with [`Store::gc`].
     ///
     /// # Errors
     /// If there is none of that name, or it is in use.
-    pub fn remove(&self, name: &str) -> Result<(), Error> {
+    pub fn remove(&self, name: &str) -> Result<(), StoreError> {
         let held = self.session(name)?;
         let id = held.id();
         self.transaction(|db| {
@@ -300,7 +307,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is no such session or commit, or there is one of the new name.
-    pub fn fork(&self, name: &str, at: Option<u64>, new: &str) -> Result<Session, Error> {
+    pub fn fork(&self, name: &str, at: Option<u64>, new: &str) -> Result<StoreSession, StoreError> {
         check_name(new)?;
         self.transaction(|db| {
             let row = SessionRow::named(db, name)?;
@@ -314,7 +321,7 @@ impl Store {
             db.0.execute("UPDATE sessions SET base = ? WHERE id = ?", [head, id])?;
             let sql = "INSERT INTO kv SELECT ?, key, value FROM kv WHERE session = ?";
             db.0.execute(sql, [id, row.id])?;
-            Ok::<_, Error>(())
+            Ok::<_, StoreError>(())
         })?;
         self.session(new)
     }
@@ -323,7 +330,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is no such session, or the value is damaged.
-    pub fn value(&self, name: &str, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    pub fn value(&self, name: &str, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let db = self.db();
         let row = SessionRow::named(&db, name)?;
         let mut get = db.0.prepare_cached("SELECT value FROM kv WHERE session = ? AND key = ?")?;
@@ -336,7 +343,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is no such session.
-    pub fn keys(&self, name: &str) -> Result<Vec<Vec<u8>>, Error> {
+    pub fn keys(&self, name: &str) -> Result<Vec<Vec<u8>>, StoreError> {
         let db = self.db();
         let row = SessionRow::named(&db, name)?;
         let mut all = db.0.prepare_cached("SELECT key FROM kv WHERE session = ? ORDER BY key")?;
@@ -351,8 +358,8 @@ impl Store {
     pub fn audit(
         &self,
         name: &str,
-        emit: &mut dyn FnMut(u64, &str) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        emit: &mut dyn FnMut(u64, &str) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let db = self.db();
         let row = SessionRow::named(&db, name)?;
         let sql = "SELECT time, entry FROM audit WHERE session = ? ORDER BY id";
@@ -365,8 +372,8 @@ impl Store {
     }
 }
 
-fn blob_of(bytes: &[u8]) -> Result<Blob, Error> {
-    postcard::from_bytes(bytes).map_err(|_| Error::Damaged("a value"))
+fn blob_of(bytes: &[u8]) -> Result<Blob, StoreError> {
+    postcard::from_bytes(bytes).map_err(|_| StoreError::Damaged("a value"))
 }
 
 /// Ends a transaction that was not committed.

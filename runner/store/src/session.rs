@@ -2,16 +2,18 @@
 
 use crate::db::{Db, signed};
 use crate::lease::Lease;
-use crate::{CommitRow, Error, MAX_KEY, MAX_VALUE, SessionRow, Store, blob_of, now};
+use crate::{CommitRow, MAX_KEY, MAX_VALUE, SessionRow, Store, StoreError, blob_of, now};
 use rusqlite::params;
 use std::sync::Mutex;
 use wasibox_snapshot::commit::MAX_LAYERS;
 use wasibox_snapshot::delta::Delta;
-use wasibox_snapshot::files::{self, Writer};
-use wasibox_snapshot::{Blob, Call, Cell, Changed, Commit, Digest, Files, State};
+use wasibox_snapshot::files::{self, TreeWriter};
+use wasibox_snapshot::{
+    Blob, CallRecord, CellRecord, ChangedPath, Commit, CommitState, Digest, FileTree,
+};
 
 /// A session, held until it is dropped.
-pub struct Session {
+pub struct StoreSession {
     store: Store,
     id: i64,
     name: String,
@@ -19,18 +21,23 @@ pub struct Session {
     _lease: Lease,
 }
 
-impl Session {
-    pub(crate) fn new(store: Store, id: i64, name: &str, lease: Lease) -> Result<Session, Error> {
+impl StoreSession {
+    pub(crate) fn new(
+        store: Store,
+        id: i64,
+        name: &str,
+        lease: Lease,
+    ) -> Result<StoreSession, StoreError> {
         // Read when it is held: another process may have had it until now, and removed it.
         let head = {
             let db = store.db();
             let row = SessionRow::named(&db, name)?;
             if row.id != id {
-                return Err(Error::Busy { name: name.into(), holder: None });
+                return Err(StoreError::Busy { name: name.into(), holder: None });
             }
             CommitRow::get(&db, row.head)?.commit
         };
-        Ok(Session { store, id, name: name.into(), head: Mutex::new(head), _lease: lease })
+        Ok(StoreSession { store, id, name: name.into(), head: Mutex::new(head), _lease: lease })
     }
 
     pub(crate) fn id(&self) -> i64 {
@@ -53,7 +60,7 @@ impl Session {
     }
 
     /// What it is now.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> CommitState {
         self.head().state
     }
 
@@ -62,7 +69,7 @@ impl Session {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn is_fork(&self) -> Result<bool, Error> {
+    pub fn is_fork(&self) -> Result<bool, StoreError> {
         let db = self.store.db();
         let head = self.row(&db)?.head;
         let sql = "SELECT session <> ? FROM commits WHERE id = ?";
@@ -75,9 +82,9 @@ impl Session {
     }
 
     /// Its row.
-    fn row(&self, db: &Db) -> Result<SessionRow, Error> {
+    fn row(&self, db: &Db) -> Result<SessionRow, StoreError> {
         let row = SessionRow::named(db, &self.name)?;
-        if row.id == self.id { Ok(row) } else { Err(Error::NoSession(self.name.clone())) }
+        if row.id == self.id { Ok(row) } else { Err(StoreError::NoSession(self.name.clone())) }
     }
 
     /// Adds a commit of what `fill` tells, or nothing if it fails. It is on the disk when
@@ -85,27 +92,33 @@ impl Session {
     ///
     /// # Errors
     /// What `fill` says; if it cannot be written.
-    pub fn commit<E: From<Error>>(
+    pub fn commit<E: From<StoreError>>(
         &self,
         fill: impl FnOnce(&mut CommitWriter<'_>) -> Result<(), E>,
     ) -> Result<Commit, E> {
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
-            let State { files, shell, cells } = self.state();
-            let files = Writer::new(db, files);
-            let call = Call { time: now(), ..Call::default() };
+            let CommitState { files, shell, cells } = self.state();
+            let files = TreeWriter::new(db, files);
+            let call = CallRecord { time: now(), ..CallRecord::default() };
             let mut writer = CommitWriter { db, files, shell, cells, call };
             fill(&mut writer)?;
             let CommitWriter { files, shell, cells, call, .. } = writer;
-            let files = files.finish().map_err(Error::from)?;
-            let state = State { files, shell, cells };
+            let files = files.finish().map_err(StoreError::from)?;
+            let state = CommitState { files, shell, cells };
             Ok::<_, E>(self.add(db, &row, call, state)?)
         })?;
         Ok(self.set_head(commit))
     }
 
     /// Adds a commit after the head; it is the head then, and there is nothing to redo.
-    fn add(&self, db: &Db, row: &SessionRow, call: Call, state: State) -> Result<Commit, Error> {
+    fn add(
+        &self,
+        db: &Db,
+        row: &SessionRow,
+        call: CallRecord,
+        state: CommitState,
+    ) -> Result<Commit, StoreError> {
         let parent = Some(self.head().number);
         let commit = Commit { number: row.next, parent, call, state };
         let id = CommitRow::add(db, self.id, Some(row.head), &commit)?;
@@ -118,13 +131,13 @@ impl Session {
     ///
     /// # Errors
     /// If there is none.
-    pub fn undo(&self) -> Result<Commit, Error> {
+    pub fn undo(&self) -> Result<Commit, StoreError> {
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
-            let parent = CommitRow::get(db, row.head)?.parent.ok_or(Error::Nothing("undo"))?;
+            let parent = CommitRow::get(db, row.head)?.parent.ok_or(StoreError::Nothing("undo"))?;
             let commit = CommitRow::get(db, parent)?.commit;
             Store::set_head(db, self.id, parent, row.tip)?;
-            Ok::<_, Error>(commit)
+            Ok::<_, StoreError>(commit)
         })?;
         Ok(self.set_head(commit))
     }
@@ -133,7 +146,7 @@ impl Session {
     ///
     /// # Errors
     /// If there is nothing that was undone.
-    pub fn redo(&self) -> Result<Commit, Error> {
+    pub fn redo(&self) -> Result<Commit, StoreError> {
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
             let mut at = row.tip;
@@ -148,7 +161,7 @@ impl Session {
                     None => break,
                 }
             }
-            Err(Error::Nothing("redo"))
+            Err(StoreError::Nothing("redo"))
         })?;
         Ok(self.set_head(commit))
     }
@@ -157,14 +170,14 @@ impl Session {
     ///
     /// # Errors
     /// If there is no such commit.
-    pub fn restore(&self, number: u64) -> Result<Commit, Error> {
+    pub fn restore(&self, number: u64) -> Result<Commit, StoreError> {
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
             let at = crate::history::numbered(db, &row, number)?;
             let state = CommitRow::get(db, at)?.commit.state;
             let text = format!("restore {number}");
             let command = Blob::save(db, text.as_bytes())?;
-            self.add(db, &row, Call { command, time: now(), ..Call::default() }, state)
+            self.add(db, &row, CallRecord { command, time: now(), ..CallRecord::default() }, state)
         })?;
         Ok(self.set_head(commit))
     }
@@ -174,12 +187,12 @@ impl Session {
     ///
     /// # Errors
     /// If there is no such commit before this one.
-    pub fn roll_back(&self, number: u64) -> Result<Commit, Error> {
+    pub fn roll_back(&self, number: u64) -> Result<Commit, StoreError> {
         let commit = self.store.transaction(|db| {
             let row = self.row(db)?;
             let mut at = CommitRow::get(db, row.head)?;
             while at.commit.number != number {
-                let missing = || Error::NoCommit { session: self.name.clone(), number };
+                let missing = || StoreError::NoCommit { session: self.name.clone(), number };
                 at = CommitRow::get(db, at.parent.ok_or_else(missing)?)?;
             }
             Store::set_head(db, self.id, at.id, at.id)?;
@@ -190,7 +203,7 @@ impl Session {
                     db.0.prepare_cached("DELETE FROM commits WHERE id = ?")?.execute([id])?;
                 }
             }
-            Ok::<_, Error>(at.commit)
+            Ok::<_, StoreError>(at.commit)
         })?;
         Ok(self.set_head(commit))
     }
@@ -200,17 +213,17 @@ impl Session {
     ///
     /// # Errors
     /// If the store is damaged; what `emit` says first.
-    pub fn changes<E: From<Error>>(
+    pub fn changes<E: From<StoreError>>(
         &self,
-        old: &Files,
-        new: &Files,
+        old: &FileTree,
+        new: &FileTree,
         emit: &mut dyn FnMut(Delta) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut emit = |delta| emit(delta).map_err(Told::Emit);
+        let mut emit = |delta| emit(delta).map_err(ErrorSource::Emit);
         let told = files::changes(&*self.store.db(), old, new, &mut emit);
         told.map_err(|e| match e {
-            Told::Emit(e) => e,
-            Told::Store(e) => Error::from(e).into(),
+            ErrorSource::Emit(e) => e,
+            ErrorSource::Store(e) => StoreError::from(e).into(),
         })
     }
 
@@ -221,9 +234,9 @@ impl Session {
     /// If more is damaged than bytes of files; what `emit` says first.
     pub fn salvage(
         &self,
-        files: &Files,
-        emit: &mut dyn FnMut(Delta) -> Result<(), Error>,
-    ) -> Result<Vec<Vec<u8>>, Error> {
+        files: &FileTree,
+        emit: &mut dyn FnMut(Delta) -> Result<(), StoreError>,
+    ) -> Result<Vec<Vec<u8>>, StoreError> {
         let db = self.store.db();
         let lost = files::salvage(&*db, files, emit)?;
         let mut paths = Vec::new();
@@ -232,7 +245,7 @@ impl Session {
                 if lost.contains(found.id) {
                     paths.push(found.path.to_vec());
                 }
-                Ok::<_, Error>(())
+                Ok::<_, StoreError>(())
             })?;
         }
         Ok(paths)
@@ -242,7 +255,7 @@ impl Session {
     ///
     /// # Errors
     /// If they are damaged or more.
-    pub fn load(&self, blob: &Blob, limit: u64) -> Result<Vec<u8>, Error> {
+    pub fn load(&self, blob: &Blob, limit: u64) -> Result<Vec<u8>, StoreError> {
         Ok(blob.load(&*self.store.db(), limit)?)
     }
 
@@ -250,7 +263,7 @@ impl Session {
     ///
     /// # Errors
     /// If there is no such commit, or the name cannot be one.
-    pub fn tag(&self, tag: &str, number: u64) -> Result<(), Error> {
+    pub fn tag(&self, tag: &str, number: u64) -> Result<(), StoreError> {
         crate::check_name(tag)?;
         self.store.transaction(|db| {
             let target = crate::history::numbered(db, &self.row(db)?, number)?;
@@ -264,13 +277,13 @@ impl Session {
     ///
     /// # Errors
     /// If there is none.
-    pub fn untag(&self, tag: &str) -> Result<(), Error> {
+    pub fn untag(&self, tag: &str) -> Result<(), StoreError> {
         self.store.transaction(|db| {
             let gone = db.0.execute(
                 "DELETE FROM tags WHERE session = ? AND name = ?",
                 params![self.id, tag],
             )?;
-            if gone > 0 { Ok(()) } else { Err(Error::NoTag(tag.into())) }
+            if gone > 0 { Ok(()) } else { Err(StoreError::NoTag(tag.into())) }
         })
     }
 
@@ -278,9 +291,9 @@ impl Session {
     ///
     /// # Errors
     /// If key or value are too long.
-    pub fn set_value(&self, key: &[u8], value: &[u8]) -> Result<(), Error> {
+    pub fn set_value(&self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         if key.len() > MAX_KEY || value.len() > MAX_VALUE {
-            return Err(Error::TooLong);
+            return Err(StoreError::TooLong);
         }
         self.store.transaction(|db| self.put_value(db, key, value))
     }
@@ -296,9 +309,9 @@ impl Session {
         value: &[u8],
         keys: usize,
         bytes: u64,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, StoreError> {
         if key.len() > MAX_KEY || value.len() > MAX_VALUE {
-            return Err(Error::TooLong);
+            return Err(StoreError::TooLong);
         }
         self.store.transaction(|db| {
             let (mut many, mut sum) = (1, (key.len() + value.len()) as u64);
@@ -319,9 +332,9 @@ impl Session {
         })
     }
 
-    fn put_value(&self, db: &Db, key: &[u8], value: &[u8]) -> Result<(), Error> {
+    fn put_value(&self, db: &Db, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         let blob = Blob::save(db, value)?;
-        let blob = postcard::to_stdvec(&blob).map_err(|_| Error::TooLong)?;
+        let blob = postcard::to_stdvec(&blob).map_err(|_| StoreError::TooLong)?;
         let sql = "INSERT OR REPLACE INTO kv VALUES(?, ?, ?)";
         db.0.prepare_cached(sql)?.execute((self.id, key, blob))?;
         Ok(())
@@ -331,7 +344,7 @@ impl Session {
     ///
     /// # Errors
     /// If it is damaged.
-    pub fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    pub fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         self.store.value(&self.name, key)
     }
 
@@ -339,7 +352,7 @@ impl Session {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn keys(&self) -> Result<Vec<Vec<u8>>, Error> {
+    pub fn keys(&self) -> Result<Vec<Vec<u8>>, StoreError> {
         self.store.keys(&self.name)
     }
 
@@ -347,7 +360,7 @@ impl Session {
     ///
     /// # Errors
     /// If the store cannot be written.
-    pub fn remove_value(&self, key: &[u8]) -> Result<bool, Error> {
+    pub fn remove_value(&self, key: &[u8]) -> Result<bool, StoreError> {
         self.store.transaction(|db| {
             let mut remove = db.0.prepare_cached("DELETE FROM kv WHERE session = ? AND key = ?")?;
             Ok(remove.execute((self.id, key))? > 0)
@@ -358,7 +371,7 @@ impl Session {
     ///
     /// # Errors
     /// If it is longer than 1 MiB.
-    pub fn log(&self, entry: &str) -> Result<(), Error> {
+    pub fn log(&self, entry: &str) -> Result<(), StoreError> {
         self.store.transaction(|db| log(db, self.id, entry))
     }
 
@@ -366,14 +379,14 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::log`]; then none is added.
-    pub fn log_all(&self, entries: &[String]) -> Result<(), Error> {
+    pub fn log_all(&self, entries: &[String]) -> Result<(), StoreError> {
         self.store.transaction(|db| entries.iter().try_for_each(|entry| log(db, self.id, entry)))
     }
 }
 
-fn log(db: &Db, session: i64, entry: &str) -> Result<(), Error> {
+fn log(db: &Db, session: i64, entry: &str) -> Result<(), StoreError> {
     if entry.len() > 1 << 20 {
-        return Err(Error::TooLong);
+        return Err(StoreError::TooLong);
     }
     let sql = "INSERT INTO audit(session, time, entry) VALUES(?, ?, ?)";
     db.0.prepare_cached(sql)?.execute((session, signed(now()), entry))?;
@@ -381,25 +394,25 @@ fn log(db: &Db, session: i64, entry: &str) -> Result<(), Error> {
 }
 
 /// Whose error it is.
-enum Told<E> {
+enum ErrorSource<E> {
     Emit(E),
-    Store(wasibox_snapshot::Error),
+    Store(wasibox_snapshot::SnapshotError),
 }
 
-impl<E> From<wasibox_snapshot::Error> for Told<E> {
-    fn from(e: wasibox_snapshot::Error) -> Told<E> {
-        Told::Store(e)
+impl<E> From<wasibox_snapshot::SnapshotError> for ErrorSource<E> {
+    fn from(e: wasibox_snapshot::SnapshotError) -> ErrorSource<E> {
+        ErrorSource::Store(e)
     }
 }
 
 /// A commit that is being made. Shell and cells are as before unless they are set.
 pub struct CommitWriter<'a> {
     db: &'a Db,
-    files: Writer<'a>,
+    files: TreeWriter<'a>,
     shell: Blob,
-    cells: Vec<Cell>,
+    cells: Vec<CellRecord>,
     /// What is told of the call; its time is now, if nothing else is said.
-    pub call: Call,
+    pub call: CallRecord,
 }
 
 impl CommitWriter<'_> {
@@ -407,7 +420,7 @@ impl CommitWriter<'_> {
     ///
     /// # Errors
     /// If it is not of a session or cannot be written.
-    pub fn add(&mut self, delta: Delta) -> Result<(), Error> {
+    pub fn add(&mut self, delta: Delta) -> Result<(), StoreError> {
         Ok(self.files.add(delta)?)
     }
 
@@ -415,7 +428,7 @@ impl CommitWriter<'_> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn command(&mut self, command: &[u8]) -> Result<(), Error> {
+    pub fn command(&mut self, command: &[u8]) -> Result<(), StoreError> {
         self.call.command = Blob::save(self.db, command)?;
         Ok(())
     }
@@ -424,7 +437,7 @@ impl CommitWriter<'_> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn changed(&mut self, changed: &[Changed], cut: bool) -> Result<(), Error> {
+    pub fn changed(&mut self, changed: &[ChangedPath], cut: bool) -> Result<(), StoreError> {
         Ok(self.call.set_changed(self.db, changed, cut)?)
     }
 
@@ -432,7 +445,7 @@ impl CommitWriter<'_> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn shell(&mut self, state: &[u8]) -> Result<(), Error> {
+    pub fn shell(&mut self, state: &[u8]) -> Result<(), StoreError> {
         self.shell = Blob::save(self.db, state)?;
         Ok(())
     }
@@ -449,11 +462,11 @@ impl CommitWriter<'_> {
         keep: usize,
         layer: &[u8],
         rest: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<(), StoreError> {
         let before = self.cells.iter().find(|c| c.name == name && c.module == module);
         let mut memory = before.map_or(Vec::new(), |c| c.memory.clone());
         if keep > memory.len() || keep >= MAX_LAYERS {
-            return Err(Error::Damaged("layers of a cell that are not there"));
+            return Err(StoreError::Damaged("layers of a cell that are not there"));
         }
         memory.truncate(keep);
         if !layer.is_empty() {
@@ -461,7 +474,7 @@ impl CommitWriter<'_> {
         }
         let rest = Blob::save(self.db, rest)?;
         self.forget_cell(name);
-        self.cells.push(Cell { name: name.into(), module, memory, rest });
+        self.cells.push(CellRecord { name: name.into(), module, memory, rest });
         Ok(())
     }
 
@@ -474,7 +487,7 @@ impl CommitWriter<'_> {
     ///
     /// # Errors
     /// As [`Session::log`].
-    pub fn log(&mut self, session: &Session, entry: &str) -> Result<(), Error> {
+    pub fn log(&mut self, session: &StoreSession, entry: &str) -> Result<(), StoreError> {
         log(self.db, session.id, entry)
     }
 }

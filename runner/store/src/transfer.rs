@@ -1,10 +1,10 @@
 //! Into a snapshot and out of one.
 
-use crate::{CommitRow, Error, SessionRow, Store, blob_of, history};
+use crate::{CommitRow, SessionRow, Store, StoreError, blob_of, history};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use wasibox_snapshot::Commit;
-use wasibox_snapshot::wbs::{self, Contents, Limits};
+use wasibox_snapshot::wbs::{self, SnapshotContents, SnapshotLimits};
 
 impl Store {
     /// Writes a session as a snapshot: what it is now, or all of its history with its tags. The session
@@ -12,7 +12,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is no such session, the store is damaged, or `to` cannot be written.
-    pub fn export(&self, name: &str, all: bool, to: impl Write) -> Result<(), Error> {
+    pub fn export(&self, name: &str, all: bool, to: impl Write) -> Result<(), StoreError> {
         let db = self.db();
         // What is there now stays until this ends.
         let _reading = db.0.unchecked_transaction()?;
@@ -39,7 +39,7 @@ impl Store {
         while let Some(row) = rows.next()? {
             values.push((row.get::<_, Vec<u8>>(0)?.into(), blob_of(&row.get::<_, Vec<u8>>(1)?)?));
         }
-        let contents = Contents { image: row.image, commits, head, tags, values };
+        let contents = SnapshotContents { image: row.image, commits, head, tags, values };
         Ok(wbs::write(&*db, &contents, to)?)
     }
 
@@ -47,13 +47,18 @@ impl Store {
     ///
     /// # Errors
     /// If there is a session of that name, the snapshot is damaged, not one, or larger than the limits.
-    pub fn import(&self, name: &str, from: impl Read, limits: &Limits) -> Result<(), Error> {
+    pub fn import(
+        &self,
+        name: &str,
+        from: impl Read,
+        limits: &SnapshotLimits,
+    ) -> Result<(), StoreError> {
         crate::check_name(name)?;
         self.transaction(|db| {
             let contents = wbs::read(from, limits, db)?;
             let next = contents.commits.iter().map(|c| c.number).max().unwrap_or(0);
             let next = next.checked_add(1).filter(|n| i64::try_from(*n).is_ok());
-            let next = next.ok_or(Error::Damaged("a commit's number"))?;
+            let next = next.ok_or(StoreError::Damaged("a commit's number"))?;
             let id = Store::add_session(db, name, contents.image, next)?;
             let mut places: HashMap<u64, i64> = HashMap::new();
             for commit in &contents.commits {
@@ -61,7 +66,7 @@ impl Store {
                 places.insert(commit.number, CommitRow::add(db, id, parent, commit)?);
             }
             let place =
-                |n: &u64| places.get(n).copied().ok_or(Error::Damaged("a commit is missing"));
+                |n: &u64| places.get(n).copied().ok_or(StoreError::Damaged("a commit is missing"));
             let head = place(&contents.head)?;
             Store::set_head(db, id, head, head)?;
             for (tag, number) in &contents.tags {
@@ -69,9 +74,9 @@ impl Store {
                 db.0.execute("INSERT INTO tags VALUES(?, ?, ?)", (id, tag, place(number)?))?;
             }
             for (key, value) in contents.values {
-                let value = postcard::to_stdvec(&value).map_err(|_| Error::TooLong)?;
+                let value = postcard::to_stdvec(&value).map_err(|_| StoreError::TooLong)?;
                 if key.len() > crate::MAX_KEY {
-                    return Err(Error::TooLong);
+                    return Err(StoreError::TooLong);
                 }
                 db.0.execute("INSERT INTO kv VALUES(?, ?, ?)", (id, key.into_vec(), value))?;
             }

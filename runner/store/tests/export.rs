@@ -5,21 +5,21 @@ mod common;
 use common::*;
 use std::path::Path;
 use std::process::Command;
-use wasibox_store::snapshot::export::{Image, NoImage, tar_zst, zip};
-use wasibox_store::snapshot::{Error, Files};
-use wasibox_store::{Session, Store};
+use wasibox_store::snapshot::export::{ImageSource, NoImage, tar_zst, zip};
+use wasibox_store::snapshot::{FileTree, SnapshotError};
+use wasibox_store::{Store, StoreSession};
 use wasibox_vfs::Vfs;
 
 struct Seventy;
 
-impl Image for Seventy {
-    fn file(&self, path: &[serde_bytes::ByteBuf], len: u64) -> Result<Vec<u8>, Error> {
+impl ImageSource for Seventy {
+    fn file(&self, path: &[serde_bytes::ByteBuf], len: u64) -> Result<Vec<u8>, SnapshotError> {
         assert_eq!(path, [b"usr".to_vec(), b"g".to_vec()]);
         Ok(vec![70_000_usize as u8; len as usize])
     }
 }
 
-fn made() -> (Store, Session, Vfs) {
+fn made() -> (Store, StoreSession, Vfs) {
     let store = Store::in_memory().unwrap();
     let (s, v) = (store.create("a", None).unwrap(), session());
     let mut known = v.snapshot();
@@ -56,7 +56,7 @@ fn same(dir: &Path, v: &Vfs) {
     assert!(!dir.join("tmp/gone").exists());
 }
 
-fn files(s: &Session) -> Files {
+fn files(s: &StoreSession) -> FileTree {
     s.state().files
 }
 
@@ -88,7 +88,7 @@ fn tar_reads_it() {
             true => zip(o, &files(&s), &NoImage, 1 << 20, std::io::sink()),
             false => tar_zst(o, &files(&s), &NoImage, 1 << 20, std::io::sink()),
         });
-        assert!(matches!(result, Err(Error::TooLarge(_))));
+        assert!(matches!(result, Err(SnapshotError::TooLarge(_))));
     }
 }
 

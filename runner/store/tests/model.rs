@@ -7,9 +7,9 @@ mod common;
 
 use common::*;
 use std::collections::BTreeMap;
-use wasibox_store::{Error, Limits, Session, Store};
+use wasibox_store::{SnapshotLimits, Store, StoreError, StoreSession};
 use wasibox_vfs::Vfs;
-use wasibox_vfs::delta::Snapshot;
+use wasibox_vfs::delta::TreeVersion;
 
 type Dump = Vec<String>;
 
@@ -26,15 +26,15 @@ struct Model {
 }
 
 struct Live {
-    session: Session,
+    session: StoreSession,
     vfs: Vfs,
-    known: Snapshot,
+    known: TreeVersion,
     model: Model,
     forked: bool,
 }
 
 impl Live {
-    fn new(session: Session, model: Model) -> Live {
+    fn new(session: StoreSession, model: Model) -> Live {
         let vfs = restored(&session);
         let live = Live { session, known: vfs.snapshot(), vfs, model, forked: false };
         live.compare();
@@ -60,7 +60,7 @@ impl Live {
     /// Moves to another commit by `step`; the model is to be there already.
     fn go(
         &mut self,
-        step: impl FnOnce(&Session) -> Result<wasibox_store::snapshot::Commit, Error>,
+        step: impl FnOnce(&StoreSession) -> Result<wasibox_store::snapshot::Commit, StoreError>,
     ) {
         let old = self.session.state().files;
         let new = step(&self.session).unwrap().state.files;
@@ -84,9 +84,9 @@ impl Live {
             7 | 8 => match self.model.commits[&self.model.head].0 {
                 Some(parent) => {
                     self.model.head = parent;
-                    self.go(Session::undo);
+                    self.go(StoreSession::undo);
                 }
-                None => assert!(matches!(self.session.undo(), Err(Error::Nothing(_)))),
+                None => assert!(matches!(self.session.undo(), Err(StoreError::Nothing(_)))),
             },
             9 => {
                 let mut at = self.model.tip;
@@ -94,10 +94,10 @@ impl Live {
                     at = self.model.commits[&at].0.unwrap();
                 }
                 if at == self.model.head {
-                    assert!(matches!(self.session.redo(), Err(Error::Nothing(_))));
+                    assert!(matches!(self.session.redo(), Err(StoreError::Nothing(_))));
                 } else {
                     self.model.head = at;
-                    self.go(Session::redo);
+                    self.go(StoreSession::redo);
                 }
             }
             10 => {
@@ -217,7 +217,7 @@ fn sequence(seed: u64, file: Option<&std::path::Path>) {
                 store.export(source.session.name(), all, &mut bytes).unwrap();
                 let other =
                     if random.below(2) == 0 { store.clone() } else { Store::in_memory().unwrap() };
-                other.import(&name, &bytes[..], &Limits::default()).unwrap();
+                other.import(&name, &bytes[..], &SnapshotLimits::default()).unwrap();
                 let mut again = Vec::new();
                 other.export(&name, all, &mut again).unwrap();
                 assert!(again == bytes);

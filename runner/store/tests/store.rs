@@ -4,12 +4,12 @@ mod common;
 
 use common::*;
 use std::path::Path;
-use wasibox_store::snapshot::{Digest, Files};
-use wasibox_store::{Damage, Error, Limits, Lost, Session, Store};
+use wasibox_store::snapshot::{Digest, FileTree};
+use wasibox_store::{Damage, LostPart, SnapshotLimits, Store, StoreError, StoreSession};
 use wasibox_vfs::Vfs;
 
 /// Writes files and commits that.
-fn texts(s: &Session, v: &Vfs, files: &[(&str, &[u8])]) {
+fn texts(s: &StoreSession, v: &Vfs, files: &[(&str, &[u8])]) {
     let mut known = v.snapshot();
     files.iter().for_each(|(path, bytes)| write(v, path, bytes).unwrap());
     commit(s, v, &mut known);
@@ -24,14 +24,14 @@ fn a_session_is_held_by_one() {
         (memory.clone(), memory)
     }] {
         let held = one.create("a", None).unwrap();
-        assert!(matches!(other.create("a", None), Err(Error::Exists(_))));
+        assert!(matches!(other.create("a", None), Err(StoreError::Exists(_))));
         match other.session("a") {
-            Err(Error::Busy { name, holder }) => {
+            Err(StoreError::Busy { name, holder }) => {
                 assert_eq!((name.as_str(), holder), ("a", Some(std::process::id())));
             }
             _ => panic!("held twice"),
         }
-        assert!(matches!(other.remove("a"), Err(Error::Busy { .. })));
+        assert!(matches!(other.remove("a"), Err(StoreError::Busy { .. })));
         // Others are free, and a fork needs no hold of its source.
         let fork = other.fork("a", None, "b").unwrap();
         drop((held, fork));
@@ -39,7 +39,7 @@ fn a_session_is_held_by_one() {
         assert!(one.session("a").is_err());
         drop(again);
         one.remove("a").unwrap();
-        assert!(matches!(other.session("a"), Err(Error::NoSession(_))));
+        assert!(matches!(other.session("a"), Err(StoreError::NoSession(_))));
         assert_eq!(other.sessions().unwrap().len(), 1);
     }
     // No lock files stay.
@@ -97,7 +97,7 @@ fn a_file_is_made_by_many_at_once() {
 fn names_are_plain() {
     let store = Store::in_memory().unwrap();
     for name in ["", "../a", "a/b", "a b", "é", &"x".repeat(101)] {
-        assert!(matches!(store.create(name, None), Err(Error::Name)), "{name}");
+        assert!(matches!(store.create(name, None), Err(StoreError::Name)), "{name}");
     }
     store.create("A-1._", Some(Digest([1; 32]))).unwrap();
     assert_eq!(store.info("A-1._").unwrap().image, Some(Digest([1; 32])));
@@ -112,9 +112,9 @@ fn a_call_that_fails_leaves_nothing() {
     write(&v, "/tmp/a", &[1; 100_000]).unwrap();
     let result = s.commit(|w| {
         wasibox_vfs::delta::between(&known, &v.snapshot(), &mut |delta| w.add(delta))?;
-        Err(Error::TooLong)
+        Err(StoreError::TooLong)
     });
-    assert!(matches!(result, Err(Error::TooLong)));
+    assert!(matches!(result, Err(StoreError::TooLong)));
     assert_eq!(s.head().number, 1);
     assert_eq!(store.check().unwrap().objects, 0);
 }
@@ -140,11 +140,11 @@ fn shell_cells_values_and_the_log_are_kept() {
         s.commit(|w| w.cell("python", module, 1, &layer(3), b"again")).unwrap();
         s.commit(|w| w.cell("python", module, 2, b"", b"rest")).unwrap();
         let refused = s.commit(|w| w.cell("python", module, 3, b"", b"rest"));
-        assert!(matches!(refused, Err(Error::Damaged(_))));
+        assert!(matches!(refused, Err(StoreError::Damaged(_))));
         s.set_value(b"key", &[b'v'; 10_000]).unwrap();
         s.set_value(b"gone", b"x").unwrap();
         assert!(s.remove_value(b"gone").unwrap() && !s.remove_value(b"gone").unwrap());
-        assert!(matches!(s.set_value(&[0; 5000], b""), Err(Error::TooLong)));
+        assert!(matches!(s.set_value(&[0; 5000], b""), Err(StoreError::TooLong)));
         // Within bounds, which a key that is there already does not count against twice.
         let within = |key: &[u8], value: &[u8]| s.set_value_within(key, value, 2, 10_010).unwrap();
         assert!(!within(b"k", b"12345678") && within(b"k", b"123456"));
@@ -246,8 +246,8 @@ fn compaction_keeps_the_last_and_the_tagged() {
     s.undo().unwrap();
     s.undo().unwrap();
     assert_eq!(read(&restored(&s), "/tmp/n").unwrap(), b"3");
-    assert!(matches!(s.undo(), Err(Error::Nothing("undo"))));
-    assert!(matches!(store.commit("a", 7), Err(Error::NoCommit { number: 7, .. })));
+    assert!(matches!(s.undo(), Err(StoreError::Nothing("undo"))));
+    assert!(matches!(store.commit("a", 7), Err(StoreError::NoCommit { number: 7, .. })));
 }
 
 /// Spoils an object that has these bytes.
@@ -277,13 +277,16 @@ fn damage_is_named_and_costs_no_more() {
     let lost = |path: &str| Damage {
         session: "a".into(),
         commits: vec![3, 4],
-        what: Lost::File(path.as_bytes().to_vec()),
+        what: LostPart::File(path.as_bytes().to_vec()),
     };
     assert_eq!(report.damage, [lost("/tmp/bad"), lost("/usr/a/new/bad")]);
     assert!(report.file.is_empty());
     // All else can be had.
     let there = session();
-    assert!(s.changes(&Files::default(), &s.state().files, &mut |_| Ok::<_, Error>(())).is_err());
+    assert!(
+        s.changes(&FileTree::default(), &s.state().files, &mut |_| Ok::<_, StoreError>(()))
+            .is_err()
+    );
     let mut emit = |delta| {
         there.restore(delta).unwrap();
         Ok(())
@@ -297,13 +300,15 @@ fn damage_is_named_and_costs_no_more() {
     spoil(&path, &good);
     let change = |sql| rusqlite::Connection::open(&path).unwrap().execute(sql, []).unwrap();
     let what: Vec<_> = store.check().unwrap().damage.into_iter().map(|d| d.what).collect();
-    assert!(what.contains(&Lost::Shell) && what.contains(&Lost::File(b"/tmp/good".to_vec())));
+    assert!(
+        what.contains(&LostPart::Shell) && what.contains(&LostPart::File(b"/tmp/good".to_vec()))
+    );
     change("UPDATE commits SET digest = zeroblob(32) WHERE number = 2");
-    let commit = Damage { session: "a".into(), commits: vec![2], what: Lost::Commit };
+    let commit = Damage { session: "a".into(), commits: vec![2], what: LostPart::Commit };
     assert!(store.check().unwrap().damage.contains(&commit));
-    assert!(matches!(store.history("a"), Err(Error::Damaged("a commit"))));
+    assert!(matches!(store.history("a"), Err(StoreError::Damaged("a commit"))));
     change("UPDATE commits SET parent = id WHERE number = 4");
-    assert!(matches!(s.roll_back(1), Err(Error::Damaged("a commit"))));
+    assert!(matches!(s.roll_back(1), Err(StoreError::Damaged("a commit"))));
     // The others are there.
     assert_eq!(store.commit("a", 3).unwrap().parent, Some(2));
 }
@@ -323,22 +328,22 @@ fn another_database_or_another_version_is_refused() {
             Err(e) => e,
         }
     };
-    assert!(matches!(refused("PRAGMA user_version = 2"), Error::Version(2)));
-    assert!(matches!(refused("PRAGMA user_version = -1"), Error::Version(-1)));
-    assert!(matches!(refused("PRAGMA application_id = 7"), Error::NotAStore));
+    assert!(matches!(refused("PRAGMA user_version = 2"), StoreError::Version(2)));
+    assert!(matches!(refused("PRAGMA user_version = -1"), StoreError::Version(-1)));
+    assert!(matches!(refused("PRAGMA application_id = 7"), StoreError::NotAStore));
     let trigger = "CREATE TRIGGER t AFTER INSERT ON commits BEGIN DELETE FROM sessions; END";
-    assert!(matches!(refused(trigger), Error::NotAStore));
-    assert!(matches!(refused("CREATE TABLE more(x)"), Error::NotAStore));
-    assert!(matches!(refused("DROP TABLE kv; CREATE VIEW kv AS SELECT 1"), Error::NotAStore));
+    assert!(matches!(refused(trigger), StoreError::NotAStore));
+    assert!(matches!(refused("CREATE TABLE more(x)"), StoreError::NotAStore));
+    assert!(matches!(refused("DROP TABLE kv; CREATE VIEW kv AS SELECT 1"), StoreError::NotAStore));
     std::fs::write(&path, "no database, but text that is long enough to be looked at").unwrap();
-    assert!(matches!(Store::open(&path), Err(Error::NotAStore)));
+    assert!(matches!(Store::open(&path), Err(StoreError::NotAStore)));
     std::fs::remove_file(&path).unwrap();
     rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE a(b)").unwrap();
-    assert!(matches!(Store::open(&path), Err(Error::NotAStore)));
+    assert!(matches!(Store::open(&path), Err(StoreError::NotAStore)));
 }
 
 /// Everything that can be done with a store, whatever it answers.
-fn use_all(path: &Path) -> Result<(), Error> {
+fn use_all(path: &Path) -> Result<(), StoreError> {
     let store = Store::open(path)?;
     for info in store.sessions()? {
         let _ = store.history(&info.name);
@@ -347,7 +352,7 @@ fn use_all(path: &Path) -> Result<(), Error> {
         if let Ok(s) = store.session(&info.name) {
             let v = session();
             let emit = &mut |delta| v.restore(delta).map_err(Failed::Vfs);
-            let _ = s.changes(&Files::default(), &s.state().files, emit);
+            let _ = s.changes(&FileTree::default(), &s.state().files, emit);
             let _ = s.undo();
             let _ = s.commit(|w| w.command(b"x"));
             let _ = s.compact(1);
@@ -399,10 +404,13 @@ fn an_import_that_fails_leaves_nothing() {
     texts(&s, &v, &[("/tmp/a", &[7; 100_000])]);
     let mut bytes = Vec::new();
     one.export("a", true, &mut bytes).unwrap();
-    assert!(other.import("a", &bytes[..bytes.len() - 1], &Limits::default()).is_err());
-    assert!(other.import("a", &bytes[..], &Limits { bytes: 10, items: 10 }).is_err());
+    assert!(other.import("a", &bytes[..bytes.len() - 1], &SnapshotLimits::default()).is_err());
+    assert!(other.import("a", &bytes[..], &SnapshotLimits { bytes: 10, items: 10 }).is_err());
     assert_eq!((other.sessions().unwrap().len(), other.check().unwrap().objects), (0, 0));
-    other.import("a", &bytes[..], &Limits::default()).unwrap();
-    assert!(matches!(other.import("a", &bytes[..], &Limits::default()), Err(Error::Exists(_))));
+    other.import("a", &bytes[..], &SnapshotLimits::default()).unwrap();
+    assert!(matches!(
+        other.import("a", &bytes[..], &SnapshotLimits::default()),
+        Err(StoreError::Exists(_))
+    ));
     assert_eq!(dump(&restored(&other.session("a").unwrap())), dump(&v));
 }

@@ -1,7 +1,7 @@
 //! What surrounds a command of a session: directory and environment, as they are at first and as the session's shell has
 //! left them.
 
-use box_abi::session::{Record, Surroundings, Value, Writer};
+use box_abi::session::{SessionRecord, SessionValue, SessionWriter, Surroundings};
 use serde::{Deserialize, Serialize};
 
 /// The home of a session's user, and the directory in which commands begin.
@@ -31,24 +31,28 @@ pub type Variable = (Vec<u8>, Vec<u8>);
 
 /// What of the shell's state a command has that runs without the session's shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct ShellSurroundings {
     pub cwd: Option<Vec<u8>>,
     pub umask: Option<u16>,
     /// Variables of the environment that are others than at first; none: they are gone.
     pub environment: Vec<(Vec<u8>, Option<Vec<u8>>)>,
 }
 
-impl Place {
+impl ShellSurroundings {
     /// That of a shell's state.
-    pub fn of(state: &[u8]) -> Option<Place> {
+    pub fn of(state: &[u8]) -> Option<ShellSurroundings> {
         let Surroundings { cwd, umask, environment, .. } = Surroundings::of(state).ok()?;
-        Some(Place { cwd, umask, environment: environment.into_iter().collect() })
+        Some(ShellSurroundings { cwd, umask, environment: environment.into_iter().collect() })
     }
 }
 
 /// The environment of a command that begins in `cwd`, as `NAME=value`: what all have, as the shell has changed it, and
 /// `given`, which replaces names that are there.
-pub fn environment(place: Option<&Place>, cwd: &[u8], given: &[Variable]) -> Vec<Vec<u8>> {
+pub fn environment(
+    place: Option<&ShellSurroundings>,
+    cwd: &[u8],
+    given: &[Variable],
+) -> Vec<Vec<u8>> {
     let both = |(k, v): &(&str, &str)| (k.as_bytes().to_vec(), v.as_bytes().to_vec());
     let mut all: Vec<Variable> = ENVIRONMENT.iter().map(both).collect();
     for (name, value) in place.iter().flat_map(|place| &place.environment) {
@@ -72,13 +76,13 @@ pub fn state_after(state: &[u8], cwd: Option<&[u8]>, given: &[Variable]) -> Opti
     if cwd.is_none() && given.is_empty() {
         return None;
     }
-    let mut w = Writer::after(state).unwrap_or_else(|_| Writer::new());
+    let mut w = SessionWriter::after(state).unwrap_or_else(|_| SessionWriter::new());
     if let Some(cwd) = cwd {
-        w.record(&Record::Cwd(cwd));
+        w.record(&SessionRecord::Cwd(cwd));
     }
     let mut export = |name: &[u8], value: &[u8]| {
-        let value = Value::Scalar(value);
-        w.record(&Record::Variable { name, attributes: b"x", value });
+        let value = SessionValue::Scalar(value);
+        w.record(&SessionRecord::Variable { name, attributes: b"x", value });
     };
     if let Some(cwd) = cwd {
         export(b"PWD", cwd);
@@ -113,12 +117,15 @@ mod tests {
         let given = [(b"A".to_vec(), b"1".to_vec())];
         assert_eq!(state_after(b"", None, &[]), None);
         let state = state_after(b"", Some(b"/tmp"), &given).unwrap();
-        let place = Place::of(&state).unwrap();
+        let place = ShellSurroundings::of(&state).unwrap();
         assert_eq!(place.cwd.as_deref(), Some(b"/tmp".as_slice()));
         let env = environment(Some(&place), b"/tmp", &[]);
         let has = |s: &[u8]| env.iter().filter(|v| *v == s).count();
         assert_eq!((has(b"A=1"), has(b"PWD=/tmp"), has(b"TZ=UTC")), (1, 1, 1));
         let later = state_after(&state, None, &[(b"A".to_vec(), b"2".to_vec())]).unwrap();
-        assert_eq!(environment(Place::of(&later).as_ref(), b"/tmp", &[]).len(), env.len());
+        assert_eq!(
+            environment(ShellSurroundings::of(&later).as_ref(), b"/tmp", &[]).len(),
+            env.len()
+        );
     }
 }

@@ -5,9 +5,9 @@
 //! the session. The layer itself never changes: what a guest changes is kept beside it, by
 //! [`crate::tree::Tree`], so that all clones of a tree share one base.
 
-use crate::budget::{Budget, Held};
-use crate::content::{Blob, Content, Lazy};
-use crate::node::{Entries, Ino, Inode, Kind, MAX_NAME, Name, Program};
+use crate::budget::{Budget, HeldBytes};
+use crate::content::{Blob, FileContent, LazyBytes};
+use crate::node::{DirEntries, Ino, Inode, MAX_NAME, Name, NodeKind, ProgramMark};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -41,12 +41,12 @@ pub enum BaseKind {
     Dir(Arc<dyn Folder>),
     File {
         bytes: Blob,
-        program: Option<Program>,
+        program: Option<ProgramMark>,
     },
     /// A file whose bytes are fetched when it is opened.
-    Lazy(Arc<dyn Lazy>),
+    Lazy(Arc<dyn LazyBytes>),
     /// The same of a program.
-    LazyProgram(Arc<dyn Lazy>, Program),
+    LazyProgram(Arc<dyn LazyBytes>, ProgramMark),
     Symlink(Vec<u8>),
 }
 
@@ -63,19 +63,21 @@ pub fn leaf(kind: BaseKind, mode: u16, time: u64) -> Result<Inode, Arc<dyn Folde
     let kind = match kind {
         BaseKind::Dir(folder) => return Err(folder),
         BaseKind::File { bytes, program } => {
-            Kind::File { content: Content::from_blob(bytes), program }
+            NodeKind::File { content: FileContent::from_blob(bytes), program }
         }
-        BaseKind::Lazy(lazy) => Kind::File { content: Content::from_lazy(lazy), program: None },
+        BaseKind::Lazy(lazy) => {
+            NodeKind::File { content: FileContent::from_lazy(lazy), program: None }
+        }
         BaseKind::LazyProgram(lazy, program) => {
-            Kind::File { content: Content::from_lazy(lazy), program: Some(program) }
+            NodeKind::File { content: FileContent::from_lazy(lazy), program: Some(program) }
         }
-        BaseKind::Symlink(target) => Kind::Symlink(target.into()),
+        BaseKind::Symlink(target) => NodeKind::Symlink(target.into()),
     };
     Ok(Inode::at(kind, mode, time))
 }
 
 /// A node, and where it lies in the image.
-struct Node {
+struct BaseNode {
     parent: Ino,
     mode: u16,
     time: u64,
@@ -83,33 +85,33 @@ struct Node {
     folder: Option<Arc<dyn Folder>>,
     made: OnceLock<Arc<Inode>>,
     /// What a directory's entries occupy.
-    held: OnceLock<Held>,
+    held: OnceLock<HeldBytes>,
 }
 
 /// All nodes of the layer that somebody has come upon, by number.
 #[derive(Default)]
-pub struct Base {
-    nodes: boxcar::Vec<Node>,
+pub struct BaseLayer {
+    nodes: boxcar::Vec<BaseNode>,
     damage: OnceLock<String>,
     budget: Arc<Budget>,
 }
 
 /// What a node of the layer occupies, with its name.
-const COST: u64 = size_of::<Node>() as u64 + Inode::COST + 128;
+const COST: u64 = size_of::<BaseNode>() as u64 + Inode::COST + 128;
 
-impl std::fmt::Debug for Base {
+impl std::fmt::Debug for BaseLayer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Base({} nodes)", self.nodes.count())
     }
 }
 
-impl Base {
+impl BaseLayer {
     /// An empty layer whose memory is counted in `budget`.
-    pub fn new(budget: Arc<Budget>) -> Base {
-        Base { budget, ..Base::default() }
+    pub fn new(budget: Arc<Budget>) -> BaseLayer {
+        BaseLayer { budget, ..BaseLayer::default() }
     }
 
-    fn node(&self, ino: Ino) -> Option<&Node> {
+    fn node(&self, ino: Ino) -> Option<&BaseNode> {
         self.nodes.get(usize::try_from(ino.checked_sub(FIRST)?).ok()?)
     }
 
@@ -150,11 +152,11 @@ impl Base {
             Err(folder) => Some(folder),
         };
         FIRST
-            + self.nodes.push(Node { parent, mode, time, folder, made, held: OnceLock::new() })
+            + self.nodes.push(BaseNode { parent, mode, time, folder, made, held: OnceLock::new() })
                 as Ino
     }
 
-    fn make(&self, ino: Ino, n: &Node) -> Inode {
+    fn make(&self, ino: Ino, n: &BaseNode) -> Inode {
         let listed = n.folder.as_ref().map_or_else(|| Ok(Vec::new()), |f| f.list());
         let listed = listed.and_then(|l| {
             let fits = self.nodes.count() + l.len() <= MAX_NODES;
@@ -168,7 +170,7 @@ impl Base {
             }
         };
         // A guest that looks cannot be refused; the image bounds how much there is.
-        let _ = n.held.set(Held::anyway(&self.budget, listed.len() as u64 * COST));
+        let _ = n.held.set(HeldBytes::anyway(&self.budget, listed.len() as u64 * COST));
         let mut entries = BTreeMap::new();
         let mut folders = 0;
         for e in listed.into_iter().filter(FolderEntry::is_plain) {
@@ -176,7 +178,7 @@ impl Base {
             let child = self.add(ino, e.kind, e.mode, e.time);
             entries.insert(Name::from(e.name), child);
         }
-        let kind = Kind::Dir { parent: n.parent, entries: Arc::new(Entries::from(entries)) };
+        let kind = NodeKind::Dir { parent: n.parent, entries: Arc::new(DirEntries::from(entries)) };
         let mut node = Inode::at(kind, mode, n.time);
         node.nlink += folders;
         node

@@ -2,7 +2,7 @@
 
 use crate::Vfs;
 use crate::errno::Errno;
-use crate::ops::Stated;
+use crate::ops::StatResult;
 use crate::tree::ROOT;
 use crate::walk::Loc;
 use box_abi::MetaRequest;
@@ -54,8 +54,8 @@ impl MetaExchange {
         let root = Loc::Tree(ROOT);
         match MetaRequest::decode(request).ok_or(Errno::INVAL)? {
             MetaRequest::Stat { path, follow } => match self.vfs.look(&root, path, follow)? {
-                Stated::Stat(s) => Ok(Some(s)),
-                Stated::Descriptor(n) => own(n).map(Some),
+                StatResult::Stat(s) => Ok(Some(s)),
+                StatResult::Descriptor(n) => own(n).map(Some),
             },
             MetaRequest::Chmod { path, mode } => self.vfs.chmod(&root, path, mode).map(|()| None),
             MetaRequest::Chown { path, uid, gid, follow } => {

@@ -196,12 +196,12 @@ impl Drop for Reservation {
 /// What a value that can be copied keeps of a budget; nothing at first. A copy keeps as much
 /// again.
 #[derive(Debug, Default)]
-pub struct Held(Option<Reservation>);
+pub struct HeldBytes(Option<Reservation>);
 
-impl Held {
+impl HeldBytes {
     /// `n` bytes of the budget, whether there is room or not.
-    pub fn anyway(budget: &Arc<Budget>, n: u64) -> Held {
-        Held(Some(budget.reserve_anyway(n)))
+    pub fn anyway(budget: &Arc<Budget>, n: u64) -> HeldBytes {
+        HeldBytes(Some(budget.reserve_anyway(n)))
     }
 
     /// Takes `n` bytes more; false, and nothing taken, if the budget has no room.
@@ -223,9 +223,9 @@ impl Held {
     }
 }
 
-impl Clone for Held {
-    fn clone(&self) -> Held {
-        Held(self.0.as_ref().map(Reservation::again))
+impl Clone for HeldBytes {
+    fn clone(&self) -> HeldBytes {
+        HeldBytes(self.0.as_ref().map(Reservation::again))
     }
 }
 
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn a_copy_holds_as_much_again() {
         let budget = Budget::new(100);
-        let mut held = Held::default();
+        let mut held = HeldBytes::default();
         assert!(held.grow(&budget, 60) && !held.grow(&budget, 41));
         let copy = held.clone();
         assert_eq!((budget.used(), budget.has_room(0)), (120, false));

@@ -1,6 +1,6 @@
 //! What pipes and sockets are made of: bytes that wait to be read, and threads that wait.
 
-use crate::budget::{Budget, Held};
+use crate::budget::{Budget, HeldBytes};
 use crate::errno::Errno;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ pub(crate) const MAX_WAITING: usize = 1024;
 
 /// Bytes in the order they came, charged to a budget.
 #[derive(Debug, Default)]
-pub(crate) struct Buffer {
+pub(crate) struct ByteQueue {
     bytes: VecDeque<u8>,
-    held: Held,
+    held: HeldBytes,
 }
 
-impl Buffer {
+impl ByteQueue {
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -70,15 +70,15 @@ impl Buffer {
 
     /// Forgets all, and gives the memory back.
     pub(crate) fn clear(&mut self) {
-        *self = Buffer::default();
+        *self = ByteQueue::default();
     }
 }
 
 /// Threads to be unparked at the next change. Wake-ups may be spurious, never lost.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting(Vec<Thread>);
+pub(crate) struct WaitingThreads(Vec<Thread>);
 
-impl Waiting {
+impl WaitingThreads {
     pub(crate) fn add(&mut self, who: &Thread) {
         if !self.0.iter().any(|t| t.id() == who.id()) {
             if self.0.len() >= MAX_WAITING {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn bytes_come_out_as_they_went_in_and_peeking_leaves_them() {
-        let (mut b, budget) = (Buffer::default(), Budget::new(1 << 20));
+        let (mut b, budget) = (ByteQueue::default(), Budget::new(1 << 20));
         let mut out = [0; 8];
         for round in 0..3000u32 {
             b.push(&round.to_le_bytes(), 8192, &budget).unwrap();
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn without_room_in_the_budget_nothing_is_added() {
-        let (mut b, budget) = (Buffer::default(), Budget::new(5000));
+        let (mut b, budget) = (ByteQueue::default(), Budget::new(5000));
         b.push(&[1; 4096], 65536, &budget).unwrap();
         assert_eq!(b.push(&[2], 65536, &budget), Err(Errno::NOMEM));
         assert_eq!(b.len(), 4096);

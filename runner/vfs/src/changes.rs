@@ -3,8 +3,8 @@
 
 use crate::Vfs;
 use crate::base;
-use crate::budget::{Budget, Held};
-use crate::tree::{Ino, Inode, Kind, Name, ROOT, Tree};
+use crate::budget::{Budget, HeldBytes};
+use crate::tree::{Ino, Inode, Name, NodeKind, NodeTree, ROOT};
 use crate::walk::{Loc, MAX_PATH};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet, btree_map};
@@ -22,7 +22,7 @@ pub enum ChangeKind {
 
 /// A changed file or symbolic link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct TreeChange {
     /// Absolute path in the guest.
     pub path: Vec<u8>,
     pub kind: ChangeKind,
@@ -32,7 +32,7 @@ pub struct Change {
 
 /// How much of a list of changes is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct ChangeBounds {
     /// Changes.
     pub count: usize,
     /// Bytes of their paths together.
@@ -41,17 +41,17 @@ pub struct Bounds {
     pub deadline: Option<Instant>,
 }
 
-impl Default for Bounds {
+impl Default for ChangeBounds {
     /// 10,000 changes, 4 MiB of paths, no deadline.
-    fn default() -> Bounds {
-        Bounds { count: 10_000, bytes: 4 << 20, deadline: None }
+    fn default() -> ChangeBounds {
+        ChangeBounds { count: 10_000, bytes: 4 << 20, deadline: None }
     }
 }
 
 /// What changed, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    pub list: Vec<Change>,
+pub struct TreeChanges {
+    pub list: Vec<TreeChange>,
     /// There may be more: a bound was met, or a path is longer than any call takes.
     pub truncated: bool,
 }
@@ -60,17 +60,17 @@ pub struct Changes {
 const LOOK: usize = 256;
 
 /// A list that is being made within its bounds.
-struct Listing<'a> {
-    bounds: &'a Bounds,
-    out: Changes,
+struct ChangeListing<'a> {
+    bounds: &'a ChangeBounds,
+    out: TreeChanges,
     bytes: usize,
     steps: usize,
     full: bool,
 }
 
-impl<'a> Listing<'a> {
-    fn new(bounds: &'a Bounds) -> Listing<'a> {
-        Listing { bounds, out: Changes::default(), bytes: 0, steps: 0, full: false }
+impl<'a> ChangeListing<'a> {
+    fn new(bounds: &'a ChangeBounds) -> ChangeListing<'a> {
+        ChangeListing { bounds, out: TreeChanges::default(), bytes: 0, steps: 0, full: false }
     }
 
     /// Whether a bound was met; counts a step.
@@ -99,27 +99,27 @@ impl<'a> Listing<'a> {
             return self.cut();
         }
         self.bytes += path.len();
-        self.out.list.push(Change { path: path.to_vec(), kind, size });
+        self.out.list.push(TreeChange { path: path.to_vec(), kind, size });
     }
 }
 
 /// A point to compare with. It keeps what the session's files were, and holds that from the
 /// budget.
 #[derive(Clone, Debug)]
-pub struct Mark(Tree);
+pub struct ChangeMark(NodeTree);
 
 /// Paths touched below writable mounts since the last [`Vfs::mark`].
 #[derive(Debug, Default)]
-pub(crate) struct HostJournal(Mutex<Journal>);
+pub(crate) struct HostJournal(Mutex<ChangeJournal>);
 
 #[derive(Debug, Default)]
-struct Journal {
+struct ChangeJournal {
     touched: BTreeMap<(usize, Vec<u8>), ChangeKind>,
-    held: Held,
+    held: HeldBytes,
     cut: bool,
 }
 
-impl Journal {
+impl ChangeJournal {
     /// What a note occupies.
     fn cost(rel: &[u8]) -> u64 {
         rel.len() as u64 + 96
@@ -127,7 +127,7 @@ impl Journal {
 }
 
 impl HostJournal {
-    fn lock(&self) -> MutexGuard<'_, Journal> {
+    fn lock(&self) -> MutexGuard<'_, ChangeJournal> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -139,7 +139,7 @@ impl HostJournal {
             (Some(ChangeKind::Deleted), ChangeKind::Created) => ChangeKind::Modified,
             (Some(ChangeKind::Created), ChangeKind::Deleted) => {
                 j.touched.remove(&key);
-                j.held.shrink(Journal::cost(rel));
+                j.held.shrink(ChangeJournal::cost(rel));
                 return;
             }
             _ => kind,
@@ -148,7 +148,9 @@ impl HostJournal {
             *known = merged;
             return;
         }
-        if j.touched.len() < Bounds::default().count && j.held.grow(budget, Journal::cost(rel)) {
+        if j.touched.len() < ChangeBounds::default().count
+            && j.held.grow(budget, ChangeJournal::cost(rel))
+        {
             j.touched.insert(key, merged);
         } else {
             j.cut = true;
@@ -158,16 +160,16 @@ impl HostJournal {
 
 impl Vfs {
     /// Remembers the present state.
-    pub fn mark(&self) -> Mark {
-        *self.shared.host_changes.lock() = Journal::default();
-        Mark(self.read().tree.clone())
+    pub fn mark(&self) -> ChangeMark {
+        *self.shared.host_changes.lock() = ChangeJournal::default();
+        ChangeMark(self.read().tree.clone())
     }
 
     /// Files and symbolic links that differ from `mark`, by path, within the bounds. The time
     /// and memory it takes do not depend on what a guest has made beyond them.
-    pub fn changes(&self, mark: &Mark, bounds: &Bounds) -> Changes {
+    pub fn changes(&self, mark: &ChangeMark, bounds: &ChangeBounds) -> TreeChanges {
         let new = self.read().tree.clone();
-        let mut found = Listing::new(bounds);
+        let mut found = ChangeListing::new(bounds);
         found.look();
         self.host_changes(&mut found);
         if !found.full && !new.is_same(&mark.0) {
@@ -179,7 +181,7 @@ impl Vfs {
     }
 
     /// What the journal tells. The host is asked without a lock: it may take its time.
-    fn host_changes(&self, found: &mut Listing<'_>) {
+    fn host_changes(&self, found: &mut ChangeListing<'_>) {
         let (touched, cut) = {
             let j = self.shared.host_changes.lock();
             (j.touched.clone(), j.cut)
@@ -206,15 +208,15 @@ impl Vfs {
 
 /// Two trees being compared.
 struct Comparison<'a> {
-    old: &'a Tree,
-    new: &'a Tree,
+    old: &'a NodeTree,
+    new: &'a NodeTree,
     /// The image's directories that must be looked into.
     touched: HashSet<Ino>,
 }
 
 /// A directory that is being compared: what is left of both sides' entries, and the length of
 /// its path.
-struct Frame<'a> {
+struct CompareFrame<'a> {
     old: Side<'a>,
     new: Side<'a>,
     path: usize,
@@ -222,7 +224,7 @@ struct Frame<'a> {
 
 type Side<'a> = Peekable<btree_map::Iter<'a, Name, Ino>>;
 
-impl<'a> Frame<'a> {
+impl<'a> CompareFrame<'a> {
     /// The next name and its nodes.
     fn next(&mut self) -> Option<(&'a Name, Option<Ino>, Option<Ino>)> {
         let order = match (self.old.peek(), self.new.peek()) {
@@ -239,18 +241,18 @@ impl<'a> Frame<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    fn new(old: &'a Tree, new: &'a Tree) -> Comparison<'a> {
+    fn new(old: &'a NodeTree, new: &'a NodeTree) -> Comparison<'a> {
         let touched = old.touched().union(&new.touched()).copied().collect();
         Comparison { old, new, touched }
     }
 
-    fn frame(&self, old: Option<Ino>, new: Option<Ino>, path: usize) -> Frame<'a> {
-        Frame { old: entries(self.old, old), new: entries(self.new, new), path }
+    fn frame(&self, old: Option<Ino>, new: Option<Ino>, path: usize) -> CompareFrame<'a> {
+        CompareFrame { old: entries(self.old, old), new: entries(self.new, new), path }
     }
 
     /// One path is kept and a frame per directory above the present one, so memory is bounded
     /// by the longest path that a call takes, whatever the depth of the trees.
-    fn run(&self, found: &mut Listing<'_>) {
+    fn run(&self, found: &mut ChangeListing<'_>) {
         let mut path = Vec::new();
         let mut frames = vec![self.frame(Some(ROOT), Some(ROOT), 0)];
         while let Some(frame) = frames.last_mut() {
@@ -294,18 +296,18 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn entries(tree: &Tree, dir: Option<Ino>) -> Side<'_> {
+fn entries(tree: &NodeTree, dir: Option<Ino>) -> Side<'_> {
     static NONE: BTreeMap<Name, Ino> = BTreeMap::new();
     dir.and_then(|d| tree.entries(d).ok()).map_or(&NONE, |e| e).iter().peekable()
 }
 
-fn is_dir(tree: &Tree, ino: Ino) -> bool {
-    tree.get(ino).is_some_and(|n| matches!(n.kind, Kind::Dir { .. }))
+fn is_dir(tree: &NodeTree, ino: Ino) -> bool {
+    tree.get(ino).is_some_and(|n| matches!(n.kind, NodeKind::Dir { .. }))
 }
 
 /// The node if it is a file or symbolic link.
-fn leaf(tree: &Tree, ino: Ino) -> Option<&Arc<Inode>> {
-    tree.get(ino).filter(|n| matches!(n.kind, Kind::File { .. } | Kind::Symlink(_)))
+fn leaf(tree: &NodeTree, ino: Ino) -> Option<&Arc<Inode>> {
+    tree.get(ino).filter(|n| matches!(n.kind, NodeKind::File { .. } | NodeKind::Symlink(_)))
 }
 
 /// Whether the bytes may differ: a changed mode or time alone does not count.
@@ -314,8 +316,8 @@ fn content_differs(old: &Arc<Inode>, new: &Arc<Inode>) -> bool {
         return false;
     }
     match (&old.kind, &new.kind) {
-        (Kind::File { content: a, .. }, Kind::File { content: b, .. }) => !a.same(b),
-        (Kind::Symlink(a), Kind::Symlink(b)) => a != b,
+        (NodeKind::File { content: a, .. }, NodeKind::File { content: b, .. }) => !a.same(b),
+        (NodeKind::Symlink(a), NodeKind::Symlink(b)) => a != b,
         _ => true,
     }
 }
@@ -339,7 +341,7 @@ mod tests {
         journal.note(0, &long, ChangeKind::Modified, &budget);
         journal.note(1, &long, ChangeKind::Modified, &budget);
         assert_eq!(journal.lock().touched.len(), 1);
-        *journal.lock() = Journal::default();
+        *journal.lock() = ChangeJournal::default();
         assert_eq!(budget.used(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! A file's bytes: a base that is shared with the image, and chunks written over it.
 //!
 //! A chunk is copied when it is first written; a hole costs nothing. Cloning a
-//! [`Content`] shares every chunk, which is what makes snapshots cheap.
+//! [`FileContent`] shares every chunk, which is what makes snapshots cheap.
 //!
 //! Two accounts are kept. The disk quota counts what the file is seen to hold. The memory
 //! budget counts what a chunk occupies, its spare capacity too, for as long as the file or any
@@ -19,7 +19,7 @@ pub type Blob = Arc<dyn AsRef<[u8]> + Send + Sync>;
 /// Immutable bytes that are fetched when somebody wants them: those of a file in an archive, or in
 /// a folder of the host. They are read without the tree locked, but for the parts that a write
 /// keeps of a chunk.
-pub trait Lazy: Any + Send + Sync {
+pub trait LazyBytes: Any + Send + Sync {
     /// How many there are, as a directory tells it.
     fn len(&self) -> u64;
     /// Whether there are none.
@@ -41,23 +41,23 @@ pub trait Lazy: Any + Send + Sync {
 
 /// What lies beneath the chunks.
 #[derive(Clone)]
-enum Base {
+enum ContentBase {
     Blob(Blob),
-    Lazy(Arc<dyn Lazy>),
+    Lazy(Arc<dyn LazyBytes>),
 }
 
-impl Base {
+impl ContentBase {
     fn len(&self) -> u64 {
         match self {
-            Base::Blob(b) => (**b).as_ref().len() as u64,
-            Base::Lazy(l) => l.len(),
+            ContentBase::Blob(b) => (**b).as_ref().len() as u64,
+            ContentBase::Lazy(l) => l.len(),
         }
     }
 
-    fn same(&self, other: &Base) -> bool {
+    fn same(&self, other: &ContentBase) -> bool {
         match (self, other) {
-            (Base::Blob(a), Base::Blob(b)) => Arc::ptr_eq(a, b),
-            (Base::Lazy(a), Base::Lazy(b)) => Arc::ptr_eq(a, b),
+            (ContentBase::Blob(a), ContentBase::Blob(b)) => Arc::ptr_eq(a, b),
+            (ContentBase::Lazy(a), ContentBase::Lazy(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }
@@ -78,9 +78,9 @@ const MAX_LEN: u64 = i64::MAX as u64;
 
 /// The bytes of a regular file.
 #[derive(Clone, Default)]
-pub struct Content {
+pub struct FileContent {
     len: u64,
-    base: Option<Base>,
+    base: Option<ContentBase>,
     /// How much of `base` is still visible: truncation hides its tail for good.
     base_len: u64,
     chunks: BTreeMap<u64, Arc<Chunk>>,
@@ -128,38 +128,48 @@ impl Chunk {
     }
 }
 
-impl std::fmt::Debug for Content {
+impl std::fmt::Debug for FileContent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Content({} bytes, {} own chunks)", self.len, self.chunks.len())
     }
 }
 
-impl Content {
+impl FileContent {
     /// A file whose bytes are `blob`'s.
-    pub fn from_blob(blob: Blob) -> Content {
+    pub fn from_blob(blob: Blob) -> FileContent {
         let len = (*blob).as_ref().len() as u64;
-        Content { len, base: Some(Base::Blob(blob)), base_len: len, ..Content::default() }
+        FileContent {
+            len,
+            base: Some(ContentBase::Blob(blob)),
+            base_len: len,
+            ..FileContent::default()
+        }
     }
 
     /// A file whose bytes are fetched when they are wanted.
-    pub fn from_lazy(lazy: Arc<dyn Lazy>) -> Content {
+    pub fn from_lazy(lazy: Arc<dyn LazyBytes>) -> FileContent {
         let len = lazy.len().min(MAX_LEN);
-        Content { len, base: Some(Base::Lazy(lazy)), base_len: len, ..Content::default() }
+        FileContent {
+            len,
+            base: Some(ContentBase::Lazy(lazy)),
+            base_len: len,
+            ..FileContent::default()
+        }
     }
 
     /// What is fetched when it is wanted, if any of it is visible.
-    pub(crate) fn lazy(&self) -> Option<&Arc<dyn Lazy>> {
+    pub(crate) fn lazy(&self) -> Option<&Arc<dyn LazyBytes>> {
         match &self.base {
-            Some(Base::Lazy(l)) if self.base_len > 0 => Some(l),
+            Some(ContentBase::Lazy(l)) if self.base_len > 0 => Some(l),
             _ => None,
         }
     }
 
     /// The same, if nothing was ever changed.
-    pub(crate) fn untouched(&self) -> Option<&Arc<dyn Lazy>> {
+    pub(crate) fn untouched(&self) -> Option<&Arc<dyn LazyBytes>> {
         let whole = self.chunks.is_empty() && self.len == self.base_len;
         match &self.base {
-            Some(Base::Lazy(l)) if whole && l.len() == self.len => Some(l),
+            Some(ContentBase::Lazy(l)) if whole && l.len() == self.len => Some(l),
             _ => None,
         }
     }
@@ -181,7 +191,7 @@ impl Content {
 
     /// Whether both are known to hold the same bytes: the same chunks over the same
     /// base. False may mean equal bytes that were written anew.
-    pub fn same(&self, other: &Content) -> bool {
+    pub fn same(&self, other: &FileContent) -> bool {
         let base = match (&self.base, &other.base) {
             (Some(a), Some(b)) => a.same(b),
             (None, None) => true,
@@ -198,7 +208,7 @@ impl Content {
 
     /// How many of the base's bytes are visible from `from` to before `to`.
     fn base_between(&self, from: u64, to: u64) -> u64 {
-        let most = self.base.as_ref().map_or(0, Base::len);
+        let most = self.base.as_ref().map_or(0, ContentBase::len);
         self.base_len.min(most).min(to).saturating_sub(from)
     }
 
@@ -206,11 +216,11 @@ impl Content {
     fn base_read(&self, from: u64, out: &mut [u8]) -> Result<(), Errno> {
         match &self.base {
             _ if out.is_empty() => {}
-            Some(Base::Blob(b)) => {
+            Some(ContentBase::Blob(b)) => {
                 let from = from as usize;
                 out.copy_from_slice(&(**b).as_ref()[from..from + out.len()]);
             }
-            Some(Base::Lazy(l)) => {
+            Some(ContentBase::Lazy(l)) => {
                 let mut done = 0;
                 while done < out.len() {
                     match l.read(from + done as u64, &mut out[done..])? {
@@ -360,7 +370,7 @@ impl Content {
         if !self.chunks.contains_key(&index) {
             let base = match (&self.base, &fetched) {
                 (_, Some(bytes)) => bytes.as_slice(),
-                (Some(Base::Blob(b)), None) => {
+                (Some(ContentBase::Blob(b)), None) => {
                     let n = self.base_in_chunk(index) as usize;
                     let from = (index * CHUNK) as usize;
                     if n > 0 { &(**b).as_ref()[from..from + n] } else { &[] }
@@ -420,9 +430,9 @@ impl Content {
 }
 
 /// The parts of a content, for those who write it down ([`crate::delta`]).
-impl Content {
+impl FileContent {
     /// Numbers of the chunks that `old` has not, or not so; and of those that it has besides.
-    pub(crate) fn chunks_since(&self, old: &Content) -> (Vec<u64>, Vec<u64>) {
+    pub(crate) fn chunks_since(&self, old: &FileContent) -> (Vec<u64>, Vec<u64>) {
         let new = self.chunks.iter().filter(|(index, chunk)| {
             old.chunks.get(*index).is_none_or(|known| !Arc::ptr_eq(known, chunk))
         });
@@ -442,7 +452,7 @@ impl Content {
 
     /// Sets length and visible part of the image's bytes; `None` if that cannot be.
     pub(crate) fn reshape(&mut self, len: u64, base: Option<u64>) -> Option<()> {
-        let most = self.base.as_ref().map(Base::len);
+        let most = self.base.as_ref().map(ContentBase::len);
         if len > MAX_LEN || base.is_some_and(|n| most.is_none_or(|most| n > most)) {
             return None;
         }
@@ -510,7 +520,7 @@ mod tests {
         Ok(())
     }
 
-    fn all(c: &Content) -> Vec<u8> {
+    fn all(c: &FileContent) -> Vec<u8> {
         c.read_all(u64::MAX).unwrap()
     }
 
@@ -518,7 +528,7 @@ mod tests {
     fn writes_over_a_base_copy_only_the_chunk() {
         let base: Vec<u8> = (0..200_000u32).map(|i| i as u8).collect();
         let mut want = base.clone();
-        let mut c = Content::from_blob(Arc::new(base));
+        let mut c = FileContent::from_blob(Arc::new(base));
         let snapshot = c.clone();
         c.write(70_000, b"hello", &free(), ok).unwrap();
         want[70_000..70_005].copy_from_slice(b"hello");
@@ -530,11 +540,11 @@ mod tests {
 
     #[test]
     fn truncation_hides_the_base_for_good_and_refunds() {
-        let mut c = Content::from_blob(Arc::new(vec![7u8; 100]));
+        let mut c = FileContent::from_blob(Arc::new(vec![7u8; 100]));
         assert_eq!(c.set_len(10, &free()).unwrap(), 0);
         c.set_len(20, &free()).unwrap();
         assert_eq!(all(&c), [vec![7; 10], vec![0; 10]].concat());
-        let mut c = Content::default();
+        let mut c = FileContent::default();
         c.write(0, &vec![1; 200_000], &free(), ok).unwrap();
         let charged = c.charged();
         let freed = c.set_len(1, &free()).unwrap();
@@ -546,7 +556,7 @@ mod tests {
 
     #[test]
     fn a_far_write_makes_a_hole_without_memory() {
-        let mut c = Content::default();
+        let mut c = FileContent::default();
         c.write(1 << 40, b"x", &free(), ok).unwrap();
         assert_eq!(c.len(), (1 << 40) + 1);
         assert!(c.charged() < 1000);
@@ -558,7 +568,7 @@ mod tests {
 
     #[test]
     fn a_refused_charge_changes_nothing() {
-        let mut c = Content::default();
+        let mut c = FileContent::default();
         c.write(0, b"abc", &free(), ok).unwrap();
         assert_eq!(c.write(3, b"def", &free(), |_| Err(Errno::NOSPC)), Err(Errno::NOSPC));
         assert_eq!(all(&c), b"abc");
@@ -566,7 +576,7 @@ mod tests {
 
     #[test]
     fn scattered_writes_agree_with_a_plain_vector() {
-        let mut c = Content::from_blob(Arc::new(
+        let mut c = FileContent::from_blob(Arc::new(
             (0..150_000u32).map(|i| (i * 7) as u8).collect::<Vec<_>>(),
         ));
         let mut v = all(&c);
@@ -594,9 +604,9 @@ mod tests {
     #[test]
     fn memory_is_counted_by_capacity_and_given_back() {
         let budget = Budget::new(10 << 20);
-        let mut files: Vec<Content> = Vec::new();
+        let mut files: Vec<FileContent> = Vec::new();
         for _ in 0..1000 {
-            let mut c = Content::default();
+            let mut c = FileContent::default();
             c.write(0, &[1; CHUNK as usize], &budget, ok).unwrap();
             c.set_len(1, &budget).unwrap();
             let chunk = &c.chunks[&0];
@@ -611,7 +621,7 @@ mod tests {
     #[test]
     fn memory_is_counted_as_long_as_a_snapshot_has_it() {
         let budget = Budget::new(300_000);
-        let mut c = Content::default();
+        let mut c = FileContent::default();
         c.write(0, &[1; 2 * CHUNK as usize], &budget, ok).unwrap();
         let snapshot = c.clone();
         c.set_len(0, &budget).unwrap();
@@ -628,7 +638,7 @@ mod tests {
     #[test]
     fn what_is_held_is_what_is_allocated() {
         let budget = Budget::new(u64::MAX);
-        let mut c = Content::from_blob(Arc::new(vec![7u8; 100_000]));
+        let mut c = FileContent::from_blob(Arc::new(vec![7u8; 100_000]));
         let mut seed = 7u64;
         let mut snapshot = None;
         for i in 0..500 {

@@ -1,7 +1,7 @@
 //! What a session has changed, as data: so that it can be kept without the process that has it,
 //! and taken up by another one.
 //!
-//! A [`Delta`] lists the nodes that differ between two [`Snapshot`]s of one session: those that it has
+//! A [`Delta`] lists the nodes that differ between two [`TreeVersion`]s of one session: those that it has
 //! made by number, what it began with by where that lay. [`between`] finds them by the shared parts
 //! of the two tables, so it costs what was changed, whatever the session holds. A [`Layer`] adds
 //! deltas up: it is all that differs from a new session of the same image, and [`Vfs::restore`]
@@ -17,12 +17,12 @@ mod restore;
 
 pub use layer::Layer;
 pub use restore::Lost;
-pub use wasibox_snapshot::delta::{Change, Delta, Id, Node, Totals, What};
+pub use wasibox_snapshot::delta::{Delta, FileTotals, Id, NodeChange, NodeContent, TreeNode};
 
 use crate::Vfs;
 use crate::base;
-use crate::content::Content;
-use crate::tree::{Ino, Inode, Kind, ROOT, Tree};
+use crate::content::FileContent;
+use crate::tree::{Ino, Inode, NodeKind, NodeTree, ROOT};
 use serde_bytes::ByteBuf;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -32,14 +32,14 @@ const PART: usize = 1 << 20;
 
 /// The files of a session at one time. Making one costs next to nothing.
 #[derive(Clone, Debug)]
-pub struct Snapshot {
-    pub(crate) tree: Tree,
-    pub(crate) origin: Arc<Origin>,
+pub struct TreeVersion {
+    pub(crate) tree: NodeTree,
+    pub(crate) origin: Arc<TreeOrigin>,
     bytes: u64,
     entries: u64,
 }
 
-impl Snapshot {
+impl TreeVersion {
     /// Bytes and entries that the disk quota has counted.
     pub fn quota(&self) -> (u64, u64) {
         (self.bytes, self.entries)
@@ -48,9 +48,9 @@ impl Snapshot {
 
 impl Vfs {
     /// The present files.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> TreeVersion {
         let st = self.read();
-        Snapshot {
+        TreeVersion {
             tree: st.tree.clone(),
             origin: self.shared.origin.clone(),
             bytes: st.quota.bytes,
@@ -64,14 +64,14 @@ impl Vfs {
 /// # Errors
 /// What `emit` says first.
 pub fn between<E>(
-    old: &Snapshot,
-    new: &Snapshot,
+    old: &TreeVersion,
+    new: &TreeVersion,
     emit: &mut dyn FnMut(Delta) -> Result<(), E>,
 ) -> Result<(), E> {
     if new.tree.is_same(&old.tree) {
         return Ok(());
     }
-    let mut parts = Parts { new, old, nodes: Vec::new(), size: 0, emit };
+    let mut parts = DeltaParts { new, old, nodes: Vec::new(), size: 0, emit };
     for ino in new.tree.differing(&old.tree) {
         parts.node(ino)?;
     }
@@ -79,50 +79,55 @@ pub fn between<E>(
 }
 
 /// Collects nodes until a part is full.
-struct Parts<'a, E> {
-    old: &'a Snapshot,
-    new: &'a Snapshot,
-    nodes: Vec<(Id, Change)>,
+struct DeltaParts<'a, E> {
+    old: &'a TreeVersion,
+    new: &'a TreeVersion,
+    nodes: Vec<(Id, NodeChange)>,
     size: usize,
     emit: &'a mut dyn FnMut(Delta) -> Result<(), E>,
 }
 
-impl<E> Parts<'_, E> {
+impl<E> DeltaParts<'_, E> {
     fn node(&mut self, ino: Ino) -> Result<(), E> {
         // What cannot be named is not reachable by name either.
         let Some(id) = self.new.origin.id(ino) else { return Ok(()) };
         let Some(node) = self.new.tree.get(ino).cloned() else {
-            return self.push(id, Change::Gone, 16);
+            return self.push(id, NodeChange::Gone, 16);
         };
         let old = self.old.tree.get(ino).cloned();
         match &node.kind {
-            Kind::Dir { .. } => self.dir(id, &node, old.as_deref()),
-            Kind::File { content, program } => {
+            NodeKind::Dir { .. } => self.dir(id, &node, old.as_deref()),
+            NodeKind::File { content, program } => {
                 let before = match old.as_deref().map(|n| &n.kind) {
-                    Some(Kind::File { content, .. }) => content.clone(),
-                    _ => Content::default(),
+                    Some(NodeKind::File { content, .. }) => content.clone(),
+                    _ => FileContent::default(),
                 };
                 self.file(id, &node, content, program.map(|p| p.0), &before)
             }
-            Kind::Symlink(target) => {
+            NodeKind::Symlink(target) => {
                 let size = target.len();
                 self.push(
                     id,
-                    Change::Is(described(&node, What::Symlink(ByteBuf::from(&**target)))),
+                    NodeChange::Is(described(
+                        &node,
+                        NodeContent::Symlink(ByteBuf::from(&**target)),
+                    )),
                     size,
                 )
             }
-            Kind::Fifo(_) => self.push(id, Change::Is(described(&node, What::Fifo)), 0),
-            _ => self.push(id, Change::Is(described(&node, What::Same)), 0),
+            NodeKind::Fifo(_) => {
+                self.push(id, NodeChange::Is(described(&node, NodeContent::Fifo)), 0)
+            }
+            _ => self.push(id, NodeChange::Is(described(&node, NodeContent::Same)), 0),
         }
     }
 
     fn dir(&mut self, id: Id, node: &Inode, old: Option<&Inode>) -> Result<(), E> {
-        let Kind::Dir { parent, entries } = &node.kind else { return Ok(()) };
+        let NodeKind::Dir { parent, entries } = &node.kind else { return Ok(()) };
         let Some(parent) = self.new.origin.id(*parent) else { return Ok(()) };
         let none = Default::default();
         let before = match old.map(|n| &n.kind) {
-            Some(Kind::Dir { entries, .. }) => entries,
+            Some(NodeKind::Dir { entries, .. }) => entries,
             _ => &none,
         };
         let begun = self.new.origin.entries_of(&id);
@@ -131,7 +136,8 @@ impl<E> Parts<'_, E> {
         let (hidden, gone): (Vec<_>, Vec<_>) =
             gone.partition(|name| begun.is_some_and(|b| b.contains_key(name.as_slice())));
         let mut size: usize = gone.iter().chain(&hidden).map(|name| name.len() + 16).sum();
-        let what = |put, (gone, hidden)| What::Dir { parent: parent.clone(), put, gone, hidden };
+        let what =
+            |put, (gone, hidden)| NodeContent::Dir { parent: parent.clone(), put, gone, hidden };
         let mut put = Vec::new();
         let mut gone = Some((gone, hidden));
         for (name, child) in entries.iter().filter(|(name, i)| before.get(*name) != Some(*i)) {
@@ -140,21 +146,21 @@ impl<E> Parts<'_, E> {
             put.push((ByteBuf::from(&**name), child));
             if size > PART {
                 let full = what(std::mem::take(&mut put), gone.take().unwrap_or_default());
-                self.push(id.clone(), Change::Is(described(node, full)), size)?;
+                self.push(id.clone(), NodeChange::Is(described(node, full)), size)?;
                 size = 0;
             }
         }
         let rest = what(put, gone.unwrap_or_default());
-        self.push(id, Change::Is(described(node, rest)), size)
+        self.push(id, NodeChange::Is(described(node, rest)), size)
     }
 
     fn file(
         &mut self,
         id: Id,
         node: &Inode,
-        content: &Content,
+        content: &FileContent,
         program: Option<u32>,
-        before: &Content,
+        before: &FileContent,
     ) -> Result<(), E> {
         let (changed, gone) = content.chunks_since(before);
         let (len, base) = (content.len(), content.base_visible());
@@ -167,17 +173,17 @@ impl<E> Parts<'_, E> {
             put.push((index, ByteBuf::from(bytes)));
             if size > PART {
                 let (put, gone) = (std::mem::take(&mut put), gone.take().unwrap_or_default());
-                let full = What::File { len, base, program, put, gone };
-                self.push(id.clone(), Change::Is(described(node, full)), size)?;
+                let full = NodeContent::File { len, base, program, put, gone };
+                self.push(id.clone(), NodeChange::Is(described(node, full)), size)?;
                 size = 0;
             }
         }
         let gone = gone.unwrap_or_default();
-        let rest = What::File { len, base, program, put, gone };
-        self.push(id, Change::Is(described(node, rest)), size)
+        let rest = NodeContent::File { len, base, program, put, gone };
+        self.push(id, NodeChange::Is(described(node, rest)), size)
     }
 
-    fn push(&mut self, id: Id, node: Change, size: usize) -> Result<(), E> {
+    fn push(&mut self, id: Id, node: NodeChange, size: usize) -> Result<(), E> {
         self.nodes.push((id, node));
         self.size += size + 64;
         if self.size > PART { self.flush() } else { Ok(()) }
@@ -185,7 +191,7 @@ impl<E> Parts<'_, E> {
 
     fn flush(&mut self) -> Result<(), E> {
         self.size = 0;
-        let totals = Totals {
+        let totals = FileTotals {
             made: self.new.tree.next_number() - self.new.origin.tree.next_number(),
             bytes: self.new.bytes,
             entries: self.new.entries,
@@ -194,21 +200,21 @@ impl<E> Parts<'_, E> {
     }
 }
 
-fn described(n: &Inode, what: What) -> Node {
-    Node { mode: n.mode, nlink: n.nlink, atime: n.atime, mtime: n.mtime, ctime: n.ctime, what }
+fn described(n: &Inode, what: NodeContent) -> TreeNode {
+    TreeNode { mode: n.mode, nlink: n.nlink, atime: n.atime, mtime: n.mtime, ctime: n.ctime, what }
 }
 
 /// The tree as a session began, and how its nodes are named.
 #[derive(Debug)]
-pub(crate) struct Origin {
-    pub(crate) tree: Tree,
+pub(crate) struct TreeOrigin {
+    pub(crate) tree: NodeTree,
     /// Where its nodes lie that are not of the image's layer.
     places: OnceLock<HashMap<Ino, (Ino, ByteBuf)>>,
 }
 
-impl Origin {
-    pub(crate) fn new(tree: Tree) -> Arc<Origin> {
-        Arc::new(Origin { tree, places: OnceLock::new() })
+impl TreeOrigin {
+    pub(crate) fn new(tree: NodeTree) -> Arc<TreeOrigin> {
+        Arc::new(TreeOrigin { tree, places: OnceLock::new() })
     }
 
     fn places(&self) -> &HashMap<Ino, (Ino, ByteBuf)> {
@@ -263,7 +269,7 @@ impl Origin {
     }
 
     /// What the directory of that name held as the session began.
-    fn entries_of(&self, id: &Id) -> Option<&crate::tree::Entries> {
+    fn entries_of(&self, id: &Id) -> Option<&crate::tree::DirEntries> {
         if matches!(id, Id::Made(_)) { None } else { self.entries(self.ino(id)?) }
     }
 
@@ -272,9 +278,9 @@ impl Origin {
         if ino >= base::FIRST { self.tree.base().get(ino) } else { self.tree.get(ino) }
     }
 
-    fn entries(&self, dir: Ino) -> Option<&crate::tree::Entries> {
+    fn entries(&self, dir: Ino) -> Option<&crate::tree::DirEntries> {
         match &self.node(dir)?.kind {
-            Kind::Dir { entries, .. } => Some(entries),
+            NodeKind::Dir { entries, .. } => Some(entries),
             _ => None,
         }
     }

@@ -5,16 +5,16 @@ use crate::changes::ChangeKind;
 use crate::errno::Errno;
 use crate::fifos::{self, join};
 use crate::pipe::Pipe;
-use crate::tree::{BRIDGE, Ino, Inode, Kind, ROOT, State};
-use crate::walk::{Last, Loc, Walk, follow_if};
+use crate::tree::{BRIDGE, Ino, Inode, NodeKind, ROOT, TreeState};
+use crate::walk::{LastComponent, Loc, ResolvedPath, follow_if};
 use crate::{Vfs, now_ns};
-use box_abi::Kind as FileKind;
+use box_abi::FileKind;
 use std::sync::Arc;
 
 impl Vfs {
     /// The directory and name of something new; EEXIST if it is there.
     fn new_entry(&self, base: &Loc, path: &[u8], dir: bool) -> Result<(Loc, Vec<u8>), Errno> {
-        let Walk { parent, found, slash } = self.walk(base, path, Last::Entry)?;
+        let ResolvedPath { parent, found, slash } = self.walk(base, path, LastComponent::Entry)?;
         if found.is_some() {
             return Err(Errno::EXIST);
         }
@@ -25,13 +25,19 @@ impl Vfs {
     }
 
     /// Adds `node` as `name` to a directory of the tree; `None` if the name is taken by now.
-    fn add_node(&self, dir: Ino, name: &[u8], kind: Kind, mode: u16) -> Result<Option<()>, Errno> {
+    fn add_node(
+        &self,
+        dir: Ino,
+        name: &[u8],
+        kind: NodeKind,
+        mode: u16,
+    ) -> Result<Option<()>, Errno> {
         let mut st = self.write();
         if !st.is_current(dir, name, None) {
             return Ok(None);
         }
         can_change(&st, dir)?;
-        let target = if let Kind::Symlink(t) = &kind { t.len() as u64 } else { 0 };
+        let target = if let NodeKind::Symlink(t) = &kind { t.len() as u64 } else { 0 };
         st.quota.take(target)?;
         let made = st.link_new(dir, name, Inode::new(kind, mode & 0o7777));
         if made.is_err() {
@@ -43,9 +49,12 @@ impl Vfs {
     /// `mkdir(2)`.
     pub fn mkdir(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
         self.settle(|| match self.new_entry(base, path, true)? {
-            (Loc::Tree(parent), name) => {
-                self.add_node(parent, &name, Kind::Dir { parent, entries: Arc::default() }, mode)
-            }
+            (Loc::Tree(parent), name) => self.add_node(
+                parent,
+                &name,
+                NodeKind::Dir { parent, entries: Arc::default() },
+                mode,
+            ),
             (Loc::Host(m, rel), name) => self.mount(m).mkdir(&rel, &name, mode).map(Some),
             _ => Err(Errno::ACCES),
         })
@@ -60,7 +69,9 @@ impl Vfs {
             return Err(Errno::NAMETOOLONG);
         }
         self.settle(|| match self.new_entry(base, path, false)? {
-            (Loc::Tree(d), name) => self.add_node(d, &name, Kind::Symlink(target.into()), 0o777),
+            (Loc::Tree(d), name) => {
+                self.add_node(d, &name, NodeKind::Symlink(target.into()), 0o777)
+            }
             (Loc::Host(m, rel), name) => {
                 self.mount(m).symlink(target, &rel, &name)?;
                 self.note(m, &join(&rel, &name), ChangeKind::Created);
@@ -75,7 +86,7 @@ impl Vfs {
         self.settle(|| match self.new_entry(base, path, false)? {
             (Loc::Tree(d), name) => {
                 let pipe = Pipe::fifo(&self.shared.budget)?;
-                self.add_node(d, &name, Kind::Fifo(pipe), mode)
+                self.add_node(d, &name, NodeKind::Fifo(pipe), mode)
             }
             (Loc::Host(m, rel), name) => {
                 self.mount(m).need_writable()?;
@@ -136,7 +147,7 @@ impl Vfs {
     }
 
     fn try_remove(&self, base: &Loc, path: &[u8], dir: bool) -> Result<Option<()>, Errno> {
-        let walk = self.walk(base, path, Last::Entry)?;
+        let walk = self.walk(base, path, LastComponent::Entry)?;
         let found = walk.found.ok_or(Errno::NOENT)?;
         let Some((parent, name)) = walk.parent else {
             let last = path.rsplit(|b| *b == b'/').find(|c| !c.is_empty());
@@ -161,11 +172,11 @@ impl Vfs {
                     return Ok(None);
                 }
                 match (&st.tree.node(*ino)?.kind, dir) {
-                    (Kind::Dir { entries, .. }, true) if !entries.is_empty() => {
+                    (NodeKind::Dir { entries, .. }, true) if !entries.is_empty() => {
                         return Err(Errno::NOTEMPTY);
                     }
-                    (Kind::Dir { .. }, false) => return Err(Errno::ISDIR),
-                    (Kind::Dir { .. }, true) | (_, false) => {}
+                    (NodeKind::Dir { .. }, false) => return Err(Errno::ISDIR),
+                    (NodeKind::Dir { .. }, true) | (_, false) => {}
                     (_, true) => return Err(Errno::NOTDIR),
                 }
                 can_change(&st, *d)?;
@@ -207,8 +218,8 @@ impl Vfs {
         (from_base, from): (&Loc, &[u8]),
         (to_base, to): (&Loc, &[u8]),
     ) -> Result<Option<()>, Errno> {
-        let a = self.walk(from_base, from, Last::Entry)?;
-        let b = self.walk(to_base, to, Last::Entry)?;
+        let a = self.walk(from_base, from, LastComponent::Entry)?;
+        let b = self.walk(to_base, to, LastComponent::Entry)?;
         let (from_dir, from_name) = a.parent.ok_or(Errno::BUSY)?;
         let (to_dir, to_name) = b.parent.ok_or(Errno::BUSY)?;
         let source = a.found.ok_or(Errno::NOENT)?;
@@ -296,7 +307,7 @@ impl Vfs {
     }
 }
 
-impl State {
+impl TreeState {
     /// Makes a pipe at a path of a mount that has nothing there; `None` if it has one by now.
     pub(crate) fn make_fifo(
         &mut self,
@@ -309,7 +320,7 @@ impl State {
             return Ok(None);
         }
         self.quota.take_entry(&fifos::NAME)?;
-        match self.new_node(Inode::new(Kind::Fifo(pipe), mode & 0o7777)) {
+        match self.new_node(Inode::new(NodeKind::Fifo(pipe), mode & 0o7777)) {
             Ok(ino) => {
                 self.fifos.insert(mount, rel, ino);
                 Ok(Some(()))
@@ -330,7 +341,7 @@ impl State {
 }
 
 /// EACCES unless entries of the directory may be made and removed.
-pub(crate) fn can_change(st: &State, dir: Ino) -> Result<(), Errno> {
+pub(crate) fn can_change(st: &TreeState, dir: Ino) -> Result<(), Errno> {
     if (BRIDGE..16).contains(&dir) {
         return Err(Errno::ACCES);
     }
@@ -338,17 +349,17 @@ pub(crate) fn can_change(st: &State, dir: Ino) -> Result<(), Errno> {
 }
 
 fn rename_nodes(
-    st: &mut State,
+    st: &mut TreeState,
     (from_dir, from, ino): (Ino, &[u8], Ino),
     (to_dir, to, target): (Ino, &[u8], Option<Ino>),
 ) -> Result<(), Errno> {
-    if ino < 16 || matches!(st.tree.node(ino)?.kind, Kind::Mount { .. }) {
+    if ino < 16 || matches!(st.tree.node(ino)?.kind, NodeKind::Mount { .. }) {
         return Err(Errno::BUSY);
     }
     if target == Some(ino) {
         return Ok(());
     }
-    let is_dir = matches!(st.tree.node(ino)?.kind, Kind::Dir { .. });
+    let is_dir = matches!(st.tree.node(ino)?.kind, NodeKind::Dir { .. });
     if is_dir {
         // A directory cannot move below itself.
         let mut at = to_dir;
@@ -357,7 +368,7 @@ fn rename_nodes(
                 return Err(Errno::INVAL);
             }
             match &st.tree.node(at)?.kind {
-                Kind::Dir { parent, .. } => at = *parent,
+                NodeKind::Dir { parent, .. } => at = *parent,
                 _ => return Err(Errno::INVAL),
             }
         }
@@ -370,7 +381,7 @@ fn rename_nodes(
                 return Err(Errno::NOTEMPTY);
             }
             match &st.tree.node(at)?.kind {
-                Kind::Dir { parent, .. } => at = *parent,
+                NodeKind::Dir { parent, .. } => at = *parent,
                 _ => break,
             }
         }
@@ -380,10 +391,10 @@ fn rename_nodes(
     if let Some(t) = target {
         match &st.tree.node(t)?.kind {
             _ if t < 16 => return Err(Errno::BUSY),
-            Kind::Mount { .. } => return Err(Errno::BUSY),
-            Kind::Dir { .. } if !is_dir => return Err(Errno::ISDIR),
-            Kind::Dir { entries, .. } if !entries.is_empty() => return Err(Errno::NOTEMPTY),
-            Kind::Dir { .. } => {}
+            NodeKind::Mount { .. } => return Err(Errno::BUSY),
+            NodeKind::Dir { .. } if !is_dir => return Err(Errno::ISDIR),
+            NodeKind::Dir { entries, .. } if !entries.is_empty() => return Err(Errno::NOTEMPTY),
+            NodeKind::Dir { .. } => {}
             _ if is_dir => return Err(Errno::NOTDIR),
             _ => {}
         }
@@ -402,7 +413,7 @@ fn rename_nodes(
     st.quota.give_entry(from);
     let node = st.tree.node_mut(ino)?;
     node.ctime = now_ns();
-    if let Kind::Dir { parent, .. } = &mut node.kind {
+    if let NodeKind::Dir { parent, .. } = &mut node.kind {
         *parent = to_dir;
         let up = st.tree.node_mut(from_dir)?;
         up.nlink = up.nlink.saturating_sub(1);

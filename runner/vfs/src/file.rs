@@ -5,16 +5,16 @@ use crate::bridge::MetaExchange;
 use crate::budget::Reservation;
 use crate::device::Device;
 use crate::errno::Errno;
-use crate::host::{self, HostFile};
-use crate::net::{Receive, Socket};
+use crate::host::{self, OpenHostFile};
+use crate::net::{ReceiveOptions, Socket};
 use crate::now_ns;
 use crate::pipe::{ReadEnd, WriteEnd};
-use crate::quota::Hit;
+use crate::quota::QuotaHit;
 use crate::service::ServiceFile;
 use crate::session_state::StateFile;
-use crate::tree::{Ino, Kind};
+use crate::tree::{Ino, NodeKind};
 use crate::walk::Loc;
-use box_abi::{Kind as FileKind, Stat};
+use box_abi::{FileKind, Stat};
 use std::sync::Arc;
 use std::thread::Thread;
 
@@ -28,7 +28,7 @@ pub struct Readiness {
 }
 
 /// The session's standard streams: whatever the host connects them to.
-pub trait Stream: Send + Sync + std::fmt::Debug {
+pub trait StdStream: Send + Sync + std::fmt::Debug {
     /// Reads what is there; 0 is end of file, [`Errno::AGAIN`] means wait.
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno>;
     /// Writes; [`Errno::AGAIN`] means wait.
@@ -69,10 +69,10 @@ impl Drop for TreeFile {
 
 /// An open file. Access rights and the offset belong to the opener.
 #[derive(Debug)]
-pub enum File {
+pub enum VfsFile {
     Tree(TreeFile),
     Host {
-        fd: HostFile,
+        fd: OpenHostFile,
         mount: usize,
         vfs: Vfs,
     },
@@ -90,35 +90,35 @@ pub enum File {
     Meta(MetaExchange),
     State(StateFile),
     Service(ServiceFile),
-    Stream(Arc<dyn Stream>),
+    Stream(Arc<dyn StdStream>),
     Socket(Box<Socket>),
 }
 
-impl File {
-    pub(crate) fn tree(vfs: &Vfs, st: &mut crate::tree::State, ino: Ino) -> File {
+impl VfsFile {
+    pub(crate) fn tree(vfs: &Vfs, st: &mut crate::tree::TreeState, ino: Ino) -> VfsFile {
         st.opened(ino);
-        File::Tree(TreeFile { vfs: vfs.clone(), ino })
+        VfsFile::Tree(TreeFile { vfs: vfs.clone(), ino })
     }
 
     /// Whether offsets mean something; otherwise reads and writes ignore them.
     pub fn seekable(&self) -> bool {
         matches!(
             self,
-            File::Tree(_)
-                | File::Host { .. }
-                | File::Dir { .. }
-                | File::Device(..)
-                | File::State(_)
+            VfsFile::Tree(_)
+                | VfsFile::Host { .. }
+                | VfsFile::Dir { .. }
+                | VfsFile::Device(..)
+                | VfsFile::State(_)
         )
     }
 
     /// Reads at `off`; 0 is end of file.
     pub fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
         match self {
-            File::Tree(f) => {
+            VfsFile::Tree(f) => {
                 let st = f.vfs.read();
                 let node = st.tree.node(f.ino)?;
-                let Kind::File { content, .. } = &node.kind else { return Err(Errno::INVAL) };
+                let NodeKind::File { content, .. } = &node.kind else { return Err(Errno::INVAL) };
                 if content.lazy().is_none() {
                     return content.read(off, buf);
                 }
@@ -126,20 +126,20 @@ impl File {
                 let node = node.clone();
                 drop(st);
                 match &node.kind {
-                    Kind::File { content, .. } => content.read(off, buf),
+                    NodeKind::File { content, .. } => content.read(off, buf),
                     _ => Err(Errno::INVAL),
                 }
             }
-            File::Host { fd, .. } => host::read_at(fd, buf, off),
-            File::Dir { .. } => Err(Errno::ISDIR),
-            File::Device(d, ..) => d.read(buf),
-            File::PipeRead(r) | File::PipeBoth(r, _) => r.try_read(buf),
-            File::PipeWrite(_) => Err(Errno::BADF),
-            File::Meta(m) => m.read(buf),
-            File::State(s) => Ok(s.read(off, buf)),
-            File::Service(s) => s.read(buf),
-            File::Stream(s) => s.read(buf),
-            File::Socket(s) => s.receive(buf, Receive::default()),
+            VfsFile::Host { fd, .. } => host::read_at(fd, buf, off),
+            VfsFile::Dir { .. } => Err(Errno::ISDIR),
+            VfsFile::Device(d, ..) => d.read(buf),
+            VfsFile::PipeRead(r) | VfsFile::PipeBoth(r, _) => r.try_read(buf),
+            VfsFile::PipeWrite(_) => Err(Errno::BADF),
+            VfsFile::Meta(m) => m.read(buf),
+            VfsFile::State(s) => Ok(s.read(off, buf)),
+            VfsFile::Service(s) => s.read(buf),
+            VfsFile::Stream(s) => s.read(buf),
+            VfsFile::Socket(s) => s.receive(buf, ReceiveOptions::default()),
         }
     }
 
@@ -148,17 +148,17 @@ impl File {
     pub fn write(&self, off: u64, append: bool, data: &[u8]) -> Result<(usize, u64), Errno> {
         let plain = |n: usize| Ok((n, off));
         match self {
-            File::Tree(f) => {
+            VfsFile::Tree(f) => {
                 let mut st = f.vfs.write();
-                let crate::tree::State { tree, quota, .. } = &mut *st;
+                let crate::tree::TreeState { tree, quota, .. } = &mut *st;
                 let node = tree.node_mut(f.ino)?;
-                let Kind::File { content, program } = &mut node.kind else {
+                let NodeKind::File { content, program } = &mut node.kind else {
                     return Err(Errno::INVAL);
                 };
                 let at = if append { content.len() } else { off };
                 let room = quota.limits.file.saturating_sub(at);
                 if room == 0 && !data.is_empty() {
-                    return Err(quota.refuse(Hit::File, Errno::FBIG));
+                    return Err(quota.refuse(QuotaHit::File, Errno::FBIG));
                 }
                 let data = &data[..data.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
                 content.write(at, data, &f.vfs.shared.budget, |n| quota.take(n))?;
@@ -167,17 +167,17 @@ impl File {
                 (node.mtime, node.ctime) = (now, now);
                 Ok((data.len(), at + data.len() as u64))
             }
-            File::Host { fd, mount, vfs } => vfs.mount(*mount).write(fd, off, append, data),
-            File::Dir { .. } => Err(Errno::ISDIR),
-            File::Device(d, ..) => plain(d.write(data.len())?),
-            File::PipeRead(_) => Err(Errno::BADF),
-            File::PipeWrite(w) | File::PipeBoth(_, w) => plain(w.try_write(data)?),
+            VfsFile::Host { fd, mount, vfs } => vfs.mount(*mount).write(fd, off, append, data),
+            VfsFile::Dir { .. } => Err(Errno::ISDIR),
+            VfsFile::Device(d, ..) => plain(d.write(data.len())?),
+            VfsFile::PipeRead(_) => Err(Errno::BADF),
+            VfsFile::PipeWrite(w) | VfsFile::PipeBoth(_, w) => plain(w.try_write(data)?),
             // Requests about descriptors need the kernel, which calls `exchange` itself.
-            File::Meta(m) => plain(m.exchange(data, &|_| Err(Errno::NOENT))?),
-            File::State(s) => Ok((s.write(data)?, off + data.len() as u64)),
-            File::Service(s) => plain(s.write(data)?),
-            File::Stream(s) => plain(s.write(data)?),
-            File::Socket(s) => plain(s.send(data, None)?),
+            VfsFile::Meta(m) => plain(m.exchange(data, &|_| Err(Errno::NOENT))?),
+            VfsFile::State(s) => Ok((s.write(data)?, off + data.len() as u64)),
+            VfsFile::Service(s) => plain(s.write(data)?),
+            VfsFile::Stream(s) => plain(s.write(data)?),
+            VfsFile::Socket(s) => plain(s.send(data, None)?),
         }
     }
 
@@ -197,32 +197,34 @@ impl File {
             ctime: 0,
         };
         match self {
-            File::Tree(f) => Ok(f.vfs.read().tree.node(f.ino)?.stat(f.ino)),
-            File::Host { fd, mount, vfs } => vfs.shared.mounts[*mount].fd_stat(fd),
-            File::Dir { loc, vfs, .. } => vfs.loc_stat(loc),
-            File::Device(_, ino, vfs) => Ok(vfs.read().tree.node(*ino)?.stat(*ino)),
-            File::PipeRead(_) | File::PipeWrite(_) | File::PipeBoth(..) => {
+            VfsFile::Tree(f) => Ok(f.vfs.read().tree.node(f.ino)?.stat(f.ino)),
+            VfsFile::Host { fd, mount, vfs } => vfs.shared.mounts[*mount].fd_stat(fd),
+            VfsFile::Dir { loc, vfs, .. } => vfs.loc_stat(loc),
+            VfsFile::Device(_, ino, vfs) => Ok(vfs.read().tree.node(*ino)?.stat(*ino)),
+            VfsFile::PipeRead(_) | VfsFile::PipeWrite(_) | VfsFile::PipeBoth(..) => {
                 Ok(special(FileKind::Fifo))
             }
-            File::Meta(_) | File::State(_) | File::Service(_) => Ok(special(FileKind::CharDevice)),
-            File::Stream(s) if s.is_terminal() => Ok(special(FileKind::CharDevice)),
-            File::Stream(_) => Ok(special(FileKind::Fifo)),
-            File::Socket(_) => Ok(special(FileKind::Socket)),
+            VfsFile::Meta(_) | VfsFile::State(_) | VfsFile::Service(_) => {
+                Ok(special(FileKind::CharDevice))
+            }
+            VfsFile::Stream(s) if s.is_terminal() => Ok(special(FileKind::CharDevice)),
+            VfsFile::Stream(_) => Ok(special(FileKind::Fifo)),
+            VfsFile::Socket(_) => Ok(special(FileKind::Socket)),
         }
     }
 
     /// Sets the length of a regular file.
     pub fn set_len(&self, len: u64) -> Result<(), Errno> {
         match self {
-            File::Tree(f) => {
+            VfsFile::Tree(f) => {
                 let mut st = f.vfs.write();
-                let crate::tree::State { tree, quota, .. } = &mut *st;
+                let crate::tree::TreeState { tree, quota, .. } = &mut *st;
                 let node = tree.node_mut(f.ino)?;
-                let Kind::File { content, program } = &mut node.kind else {
+                let NodeKind::File { content, program } = &mut node.kind else {
                     return Err(Errno::INVAL);
                 };
                 if len > quota.limits.file.max(content.len()) {
-                    return Err(quota.refuse(Hit::File, Errno::FBIG));
+                    return Err(quota.refuse(QuotaHit::File, Errno::FBIG));
                 }
                 let freed = content.set_len(len, &f.vfs.shared.budget)?;
                 *program = None;
@@ -231,7 +233,7 @@ impl File {
                 quota.give(freed);
                 Ok(())
             }
-            File::Host { fd, mount, vfs } => vfs.mount(*mount).set_len(fd, len),
+            VfsFile::Host { fd, mount, vfs } => vfs.mount(*mount).set_len(fd, len),
             _ => Err(Errno::INVAL),
         }
     }
@@ -239,11 +241,11 @@ impl File {
     /// Sets times; `None` leaves one as it is.
     pub fn set_times(&self, atime: Option<u64>, mtime: Option<u64>) -> Result<(), Errno> {
         match self {
-            File::Tree(f) => f.vfs.write().set_times(f.ino, atime, mtime),
-            File::Host { fd, mount, vfs } => {
+            VfsFile::Tree(f) => f.vfs.write().set_times(f.ino, atime, mtime),
+            VfsFile::Host { fd, mount, vfs } => {
                 vfs.shared.mounts[*mount].set_fd_times(fd, atime, mtime)
             }
-            File::Dir { loc, vfs, .. } => vfs.set_loc_times(loc, atime, mtime),
+            VfsFile::Dir { loc, vfs, .. } => vfs.set_loc_times(loc, atime, mtime),
             _ => Ok(()),
         }
     }
@@ -251,7 +253,7 @@ impl File {
     /// Waits until the host has stored a mounted file's bytes.
     pub fn sync(&self) -> Result<(), Errno> {
         match self {
-            File::Host { fd, .. } => host::sync(fd),
+            VfsFile::Host { fd, .. } => host::sync(fd),
             _ => Ok(()),
         }
     }
@@ -260,15 +262,15 @@ impl File {
     pub fn ready(&self, write: bool) -> Option<Readiness> {
         let some = |bytes: usize, hangup| Some(Readiness { bytes: bytes as u64, hangup });
         match self {
-            File::PipeRead(r) | File::PipeBoth(r, _) if !write => {
+            VfsFile::PipeRead(r) | VfsFile::PipeBoth(r, _) if !write => {
                 r.readable().and_then(|n| some(n, n == 0))
             }
-            File::PipeWrite(w) | File::PipeBoth(_, w) if write => {
+            VfsFile::PipeWrite(w) | VfsFile::PipeBoth(_, w) if write => {
                 w.writable().and_then(|n| some(n, n == 0))
             }
-            File::Stream(s) => s.ready(write),
-            File::Service(s) if !write => s.ready(),
-            File::Socket(s) => s.ready(write),
+            VfsFile::Stream(s) => s.ready(write),
+            VfsFile::Service(s) if !write => s.ready(),
+            VfsFile::Socket(s) => s.ready(write),
             _ => some(65536, false),
         }
     }
@@ -277,12 +279,12 @@ impl File {
     /// promise that and `who` must look again by itself now and then.
     pub fn watch(&self, who: &Thread) -> bool {
         match self {
-            File::PipeRead(r) => r.pipe().watch(who),
-            File::PipeBoth(r, _) => r.pipe().watch(who),
-            File::PipeWrite(w) => w.pipe().watch(who),
-            File::Stream(_) => return true,
-            File::Service(s) => s.watch(who),
-            File::Socket(s) => s.watch(who),
+            VfsFile::PipeRead(r) => r.pipe().watch(who),
+            VfsFile::PipeBoth(r, _) => r.pipe().watch(who),
+            VfsFile::PipeWrite(w) => w.pipe().watch(who),
+            VfsFile::Stream(_) => return true,
+            VfsFile::Service(s) => s.watch(who),
+            VfsFile::Socket(s) => s.watch(who),
             _ => {}
         }
         false
@@ -291,7 +293,7 @@ impl File {
     /// The directory that this file is, as a base for relative paths.
     pub fn loc(&self) -> Option<&Loc> {
         match self {
-            File::Dir { loc, .. } => Some(loc),
+            VfsFile::Dir { loc, .. } => Some(loc),
             _ => None,
         }
     }

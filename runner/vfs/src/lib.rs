@@ -6,7 +6,7 @@
 //! 2. A path operation resolves its path once ([`walk`]) to a [`Loc`]: a node of
 //!    the tree, a place below a host mount, or a bridge node. Symbolic links are
 //!    always followed in the *guest's* name space, by this crate, never by the host.
-//! 3. The operation acts on the [`Loc`] ([`ops`], `entries`); opening gives a [`File`], whose
+//! 3. The operation acts on the [`Loc`] ([`ops`], `entries`); opening gives a [`VfsFile`], whose
 //!    reads and writes never block: a pipe that is not ready answers
 //!    [`Errno::AGAIN`] and the caller waits by [`File::watch`].
 //!
@@ -63,23 +63,23 @@ pub mod view;
 pub mod walk;
 
 pub use base::{BaseKind, Folder, FolderEntry};
-pub use box_abi::{Kind as FileKind, Stat};
+pub use box_abi::{FileKind, Stat};
 pub use bridge::MetaExchange;
 pub use budget::{Budget, Reservation};
-pub use changes::{Bounds, Change, ChangeKind, Changes};
-pub use content::{Blob, Lazy};
+pub use changes::{ChangeBounds, ChangeKind, TreeChange, TreeChanges};
+pub use content::{Blob, LazyBytes};
 pub use errno::Errno;
-pub use file::{File, Readiness, Stream};
-pub use host::{MountError, Protected};
-pub use ops::{DirEntry, OpenFlags, Opened, Stated};
+pub use file::{Readiness, StdStream, VfsFile};
+pub use host::{MountError, ProtectedPaths};
+pub use ops::{DirEntry, OpenFlags, OpenResult, StatResult};
 pub use pipe::Pipe;
-pub use quota::{DiskLimits, Hit};
-pub use service::{Answer, Asker, MAX_MESSAGE, SERVICES, Service, ServiceFile};
+pub use quota::{DiskLimits, QuotaHit};
+pub use service::{AnswerSlot, Asker, MAX_MESSAGE, SERVICES, Service, ServiceFile};
 pub use session_state::StateFile;
 pub use setup::{BaseFile, MountSpec};
 pub use stop::{StopGuard, stop_when};
-pub use tree::{Executable, Ino, Program, ROOT};
-pub use view::{Difference, FileView, Seen, Shape};
+pub use tree::{Executable, Ino, ProgramMark, ROOT};
+pub use view::{FileView, PathView, ViewDifference, ViewShape};
 pub use walk::Loc;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,21 +93,21 @@ pub const GID: u32 = 1000;
 /// A session's file system. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Vfs {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<VfsInner>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) state: RwLock<tree::State>,
+pub(crate) struct VfsInner {
+    pub(crate) state: RwLock<tree::TreeState>,
     pub(crate) budget: Arc<Budget>,
     /// The tree as the session began.
-    pub(crate) origin: Arc<delta::Origin>,
+    pub(crate) origin: Arc<delta::TreeOrigin>,
     pub(crate) mounts: Vec<host::HostMount>,
     pub(crate) host_files: host::OpenFiles,
     pub(crate) pipes: pipe::Pipes,
-    pub(crate) network: net::Network,
+    pub(crate) network: net::LoopbackNetwork,
     pub(crate) session_state: session_state::SessionState,
-    pub(crate) service: service::Serves,
+    pub(crate) service: service::ServedNodes,
     /// Whether `/.box/code-from-strings` is missing.
     pub(crate) forbids_code: AtomicBool,
     pub(crate) host_changes: changes::HostJournal,
@@ -117,7 +117,7 @@ impl Vfs {
     /// The lock's poison is ignored: a panic while holding it is a bug of ours,
     /// the tree is consistent between statements, and a second panic in every
     /// other guest process would only hide the first.
-    pub(crate) fn read(&self) -> RwLockReadGuard<'_, tree::State> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, tree::TreeState> {
         self.shared.state.read().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -137,16 +137,16 @@ impl Vfs {
     }
 
     /// The limit of files that something was refused by since this was last asked.
-    pub fn take_hit(&self) -> Option<Hit> {
+    pub fn take_hit(&self) -> Option<QuotaHit> {
         let own = self.write().quota.hit.take();
         let mounts = self.shared.mounts.iter().filter_map(host::HostMount::hit);
         // All are asked, so that nothing is left for the next time.
-        let mount = mounts.fold(None, |first: Option<Hit>, hit| first.or(Some(hit)));
-        let pipes = self.shared.pipes.was_full().then_some(Hit::Pipes);
+        let mount = mounts.fold(None, |first: Option<QuotaHit>, hit| first.or(Some(hit)));
+        let pipes = self.shared.pipes.was_full().then_some(QuotaHit::Pipes);
         own.or(mount).or(pipes)
     }
 
-    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, tree::State> {
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, tree::TreeState> {
         self.shared.state.write().unwrap_or_else(|e| e.into_inner())
     }
 }

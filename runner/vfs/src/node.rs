@@ -1,12 +1,12 @@
 //! A node of the tree, and what a directory's node holds.
 
-use crate::budget::{Budget, Held};
-use crate::content::Content;
+use crate::budget::{Budget, HeldBytes};
+use crate::content::FileContent;
 use crate::device::Device;
 use crate::errno::Errno;
 use crate::pipe::Pipe;
 use crate::{GID, UID, now_ns};
-use box_abi::{Kind as FileKind, Stat};
+use box_abi::{FileKind, Stat};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ pub const MAX_NAME: usize = 255;
 /// Says that a file is one of the image's programs; what the number means is the
 /// host's business. Writing to the file takes the mark away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Program(pub u32);
+pub struct ProgramMark(pub u32);
 
 /// An executable file, as the kernel must know it to run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executable {
     /// Its mark, if it is one of the image's programs.
-    pub program: Option<Program>,
+    pub program: Option<ProgramMark>,
     /// Its first bytes, for `#!`; none of a program whose bytes were not fetched.
     pub head: Vec<u8>,
     /// Its own name in its directory, where links lead.
@@ -37,12 +37,12 @@ pub type Name = Arc<[u8]>;
 
 /// A directory's entries.
 #[derive(Clone, Debug, Default)]
-pub struct Entries {
+pub struct DirEntries {
     map: BTreeMap<Name, Ino>,
-    held: Held,
+    held: HeldBytes,
 }
 
-impl Entries {
+impl DirEntries {
     /// What a name occupies: itself, its counters, its part of a map's node.
     fn cost(name: &[u8]) -> u64 {
         name.len() as u64 + 80
@@ -50,7 +50,7 @@ impl Entries {
 
     /// Adds an entry; ENOMEM if the budget has no room.
     pub fn add(&mut self, name: &[u8], ino: Ino, budget: &Arc<Budget>) -> Result<(), Errno> {
-        if !self.held.grow(budget, Entries::cost(name)) {
+        if !self.held.grow(budget, DirEntries::cost(name)) {
             return Err(Errno::NOMEM);
         }
         self.map.insert(name.into(), ino);
@@ -65,18 +65,18 @@ impl Entries {
     /// Takes an entry out.
     pub fn remove(&mut self, name: &[u8]) -> Option<Ino> {
         let ino = self.map.remove(name)?;
-        self.held.shrink(Entries::cost(name));
+        self.held.shrink(DirEntries::cost(name));
         Some(ino)
     }
 }
 
-impl From<BTreeMap<Name, Ino>> for Entries {
-    fn from(map: BTreeMap<Name, Ino>) -> Entries {
-        Entries { map, held: Held::default() }
+impl From<BTreeMap<Name, Ino>> for DirEntries {
+    fn from(map: BTreeMap<Name, Ino>) -> DirEntries {
+        DirEntries { map, held: HeldBytes::default() }
     }
 }
 
-impl std::ops::Deref for Entries {
+impl std::ops::Deref for DirEntries {
     type Target = BTreeMap<Name, Ino>;
 
     fn deref(&self) -> &BTreeMap<Name, Ino> {
@@ -86,14 +86,14 @@ impl std::ops::Deref for Entries {
 
 /// What a node is.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum NodeKind {
     Dir {
         parent: Ino,
-        entries: Arc<Entries>,
+        entries: Arc<DirEntries>,
     },
     File {
-        content: Content,
-        program: Option<Program>,
+        content: FileContent,
+        program: Option<ProgramMark>,
     },
     Symlink(Arc<[u8]>),
     Device(Device),
@@ -114,26 +114,34 @@ pub enum Kind {
 /// A node. Times are nanoseconds since the epoch.
 #[derive(Clone, Debug)]
 pub struct Inode {
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// Permission bits, 0 to 0o7777.
     pub mode: u16,
     pub nlink: u32,
     pub atime: u64,
     pub mtime: u64,
     pub ctime: u64,
-    pub(crate) held: Held,
+    pub(crate) held: HeldBytes,
 }
 
 impl Inode {
     /// A node with one link, made now.
-    pub fn new(kind: Kind, mode: u16) -> Inode {
+    pub fn new(kind: NodeKind, mode: u16) -> Inode {
         Inode::at(kind, mode, now_ns())
     }
 
     /// A node with one link and the given time.
-    pub fn at(kind: Kind, mode: u16, time: u64) -> Inode {
-        let nlink = if matches!(kind, Kind::Dir { .. }) { 2 } else { 1 };
-        Inode { kind, mode, nlink, atime: time, mtime: time, ctime: time, held: Held::default() }
+    pub fn at(kind: NodeKind, mode: u16, time: u64) -> Inode {
+        let nlink = if matches!(kind, NodeKind::Dir { .. }) { 2 } else { 1 };
+        Inode {
+            kind,
+            mode,
+            nlink,
+            atime: time,
+            mtime: time,
+            ctime: time,
+            held: HeldBytes::default(),
+        }
     }
 
     /// Host memory of a node, beside what it points to.
@@ -142,7 +150,7 @@ impl Inode {
     /// Counts it in the budget; ENOMEM if there is no room.
     pub(crate) fn count(&mut self, budget: &Arc<Budget>) -> Result<(), Errno> {
         let more = match &self.kind {
-            Kind::Symlink(target) => target.len() as u64 + 32,
+            NodeKind::Symlink(target) => target.len() as u64 + 32,
             _ => 0,
         };
         if self.held.grow(budget, Inode::COST + more) { Ok(()) } else { Err(Errno::NOMEM) }
@@ -151,20 +159,22 @@ impl Inode {
     /// The type as `stat` tells it.
     pub fn file_kind(&self) -> FileKind {
         match &self.kind {
-            Kind::Dir { .. } | Kind::Mount { .. } | Kind::BridgePipes => FileKind::Dir,
-            Kind::File { .. } => FileKind::File,
-            Kind::Symlink(_) => FileKind::Symlink,
-            Kind::Fifo(_) => FileKind::Fifo,
-            Kind::Device(_) | Kind::Descriptor(_) | Kind::BridgeMeta => FileKind::CharDevice,
+            NodeKind::Dir { .. } | NodeKind::Mount { .. } | NodeKind::BridgePipes => FileKind::Dir,
+            NodeKind::File { .. } => FileKind::File,
+            NodeKind::Symlink(_) => FileKind::Symlink,
+            NodeKind::Fifo(_) => FileKind::Fifo,
+            NodeKind::Device(_) | NodeKind::Descriptor(_) | NodeKind::BridgeMeta => {
+                FileKind::CharDevice
+            }
         }
     }
 
     /// Size in bytes as `stat` tells it.
     pub fn size(&self) -> u64 {
         match &self.kind {
-            Kind::File { content, .. } => content.len(),
-            Kind::Symlink(t) => t.len() as u64,
-            Kind::Dir { .. } => 4096,
+            NodeKind::File { content, .. } => content.len(),
+            NodeKind::Symlink(t) => t.len() as u64,
+            NodeKind::Dir { .. } => 4096,
             _ => 0,
         }
     }

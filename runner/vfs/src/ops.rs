@@ -4,17 +4,17 @@
 
 use crate::bridge::MetaExchange;
 use crate::changes::ChangeKind;
-use crate::content::Content;
+use crate::content::FileContent;
 use crate::device::Device;
 use crate::entries::can_change;
 use crate::errno::Errno;
 use crate::fifos::join;
-use crate::file::File;
+use crate::file::VfsFile;
 use crate::host::{self, HostMount};
-use crate::tree::{BRIDGE, DEV_FD, Executable, Ino, Inode, Kind, State};
-use crate::walk::{Last, Loc, follow_if};
+use crate::tree::{BRIDGE, DEV_FD, Executable, Ino, Inode, NodeKind, TreeState};
+use crate::walk::{LastComponent, Loc, follow_if};
 use crate::{Vfs, now_ns};
-use box_abi::{Kind as FileKind, Stat};
+use box_abi::{FileKind, Stat};
 use std::sync::Arc;
 
 /// How to open.
@@ -35,15 +35,15 @@ pub struct OpenFlags {
 
 /// What opening gave.
 #[derive(Debug)]
-pub enum Opened {
-    File(File),
+pub enum OpenResult {
+    File(VfsFile),
     /// The caller's own descriptor of that number is meant.
     Descriptor(u32),
 }
 
 /// What asking for metadata gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stated {
+pub enum StatResult {
     Stat(Stat),
     /// The caller's own descriptor of that number is meant.
     Descriptor(u32),
@@ -68,7 +68,7 @@ impl Vfs {
     }
 
     /// The session's loopback network.
-    pub fn network(&self) -> &crate::net::Network {
+    pub fn network(&self) -> &crate::net::LoopbackNetwork {
         &self.shared.network
     }
 
@@ -85,7 +85,7 @@ impl Vfs {
         path: &[u8],
         how: OpenFlags,
         mode: u16,
-    ) -> Result<Opened, Errno> {
+    ) -> Result<OpenResult, Errno> {
         self.settle(|| self.try_open(base, path, how, mode))
     }
 
@@ -95,11 +95,11 @@ impl Vfs {
         path: &[u8],
         how: OpenFlags,
         mode: u16,
-    ) -> Result<Option<Opened>, Errno> {
+    ) -> Result<Option<OpenResult>, Errno> {
         let follow = how.follow && !(how.create && how.excl);
         if how.create && path.ends_with(b"/") {
             // Linux refuses this before looking at the last component.
-            if self.walk(base, path, Last::Entry)?.parent.is_some() {
+            if self.walk(base, path, LastComponent::Entry)?.parent.is_some() {
                 return Err(Errno::ISDIR);
             }
         }
@@ -112,7 +112,7 @@ impl Vfs {
                 return Err(Errno::NOTDIR);
             }
             let (dir, name) = walk.parent.ok_or(Errno::ISDIR)?;
-            return Ok(self.create(&dir, &name, how, mode)?.map(Opened::File));
+            return Ok(self.create(&dir, &name, how, mode)?.map(OpenResult::File));
         };
         if how.create && how.excl {
             return Err(Errno::EXIST);
@@ -129,17 +129,17 @@ impl Vfs {
             Loc::Host(m, rel) => self.open_host(*m, rel, how)?,
             Loc::PipeDir(_) => self.open_dir(&loc, how)?,
             Loc::PipeEnd(name, true) if how.write => {
-                File::PipeWrite(self.shared.pipes.open_write(name)?)
+                VfsFile::PipeWrite(self.shared.pipes.open_write(name)?)
             }
             Loc::PipeEnd(name, false) if !how.write => {
-                File::PipeRead(self.shared.pipes.open_read(name)?)
+                VfsFile::PipeRead(self.shared.pipes.open_read(name)?)
             }
             Loc::PipeEnd(..) => return Err(Errno::ACCES),
-            Loc::State => File::State(self.open_state(how.write)?),
-            Loc::Service(n) => File::Service(self.open_service(*n)?),
-            Loc::Descriptor(n) => return Ok(Some(Opened::Descriptor(*n))),
+            Loc::State => VfsFile::State(self.open_state(how.write)?),
+            Loc::Service(n) => VfsFile::Service(self.open_service(*n)?),
+            Loc::Descriptor(n) => return Ok(Some(OpenResult::Descriptor(*n))),
         };
-        Ok(Some(Opened::File(file)))
+        Ok(Some(OpenResult::File(file)))
     }
 
     /// Sees to it that a file's bytes can be had, if that is not known. The tree must not be locked by
@@ -150,7 +150,7 @@ impl Vfs {
             let st = self.read();
             match st.tree.get(ino).map(|n| (n, &n.kind)) {
                 // Whoever may not open it is told so afterwards.
-                Some((n, Kind::File { content, .. })) if n.need(4).is_ok() || keeps => {
+                Some((n, NodeKind::File { content, .. })) if n.need(4).is_ok() || keeps => {
                     content.lazy().cloned()
                 }
                 _ => None,
@@ -164,16 +164,16 @@ impl Vfs {
         }
     }
 
-    fn open_dir(&self, loc: &Loc, how: OpenFlags) -> Result<File, Errno> {
+    fn open_dir(&self, loc: &Loc, how: OpenFlags) -> Result<VfsFile, Errno> {
         if how.write || how.truncate {
             return Err(Errno::ISDIR);
         }
         let path = if let Loc::Host(_, rel) = loc { rel.len() } else { 0 };
         let held = self.shared.budget.reserve(path as u64 + 128).ok_or(Errno::NOMEM)?;
-        Ok(File::Dir { loc: loc.clone(), vfs: self.clone(), held })
+        Ok(VfsFile::Dir { loc: loc.clone(), vfs: self.clone(), held })
     }
 
-    fn open_node(&self, st: &mut State, ino: Ino, how: OpenFlags) -> Result<File, Errno> {
+    fn open_node(&self, st: &mut TreeState, ino: Ino, how: OpenFlags) -> Result<VfsFile, Errno> {
         let node = st.tree.node(ino)?.clone();
         let is_dir = node.file_kind() == FileKind::Dir;
         if how.directory && !is_dir {
@@ -182,13 +182,13 @@ impl Vfs {
         let bits = if how.read || is_dir { 4 } else { 0 };
         node.need(bits | if how.write || how.truncate { 2 } else { 0 })?;
         match &node.kind {
-            Kind::Dir { .. } | Kind::Mount { .. } | Kind::BridgePipes => {
+            NodeKind::Dir { .. } | NodeKind::Mount { .. } | NodeKind::BridgePipes => {
                 self.open_dir(&Loc::Tree(ino), how)
             }
-            Kind::File { .. } => {
+            NodeKind::File { .. } => {
                 if how.truncate && node.size() > 0 {
                     let n = st.tree.node_mut(ino)?;
-                    if let Kind::File { content, program } = &mut n.kind {
+                    if let NodeKind::File { content, program } = &mut n.kind {
                         let freed = content.set_len(0, &self.shared.budget)?;
                         *program = None;
                         let now = now_ns();
@@ -196,18 +196,18 @@ impl Vfs {
                         st.quota.give(freed);
                     }
                 }
-                Ok(File::tree(self, st, ino))
+                Ok(VfsFile::tree(self, st, ino))
             }
-            Kind::Symlink(_) => Err(Errno::LOOP),
-            Kind::Device(Device::Tty) => Err(Errno::NXIO),
-            Kind::Device(d) => Ok(File::Device(*d, ino, self.clone())),
-            Kind::Fifo(p) => Ok(match (how.read, how.write) {
-                (true, true) => File::PipeBoth(p.reader(None), p.writer(None)),
-                (_, true) => File::PipeWrite(p.writer(None)),
-                _ => File::PipeRead(p.reader(None)),
+            NodeKind::Symlink(_) => Err(Errno::LOOP),
+            NodeKind::Device(Device::Tty) => Err(Errno::NXIO),
+            NodeKind::Device(d) => Ok(VfsFile::Device(*d, ino, self.clone())),
+            NodeKind::Fifo(p) => Ok(match (how.read, how.write) {
+                (true, true) => VfsFile::PipeBoth(p.reader(None), p.writer(None)),
+                (_, true) => VfsFile::PipeWrite(p.writer(None)),
+                _ => VfsFile::PipeRead(p.reader(None)),
             }),
-            Kind::BridgeMeta => Ok(File::Meta(MetaExchange::new(self))),
-            Kind::Descriptor(_) => Err(Errno::NXIO),
+            NodeKind::BridgeMeta => Ok(VfsFile::Meta(MetaExchange::new(self))),
+            NodeKind::Descriptor(_) => Err(Errno::NXIO),
         }
     }
 
@@ -218,7 +218,7 @@ impl Vfs {
         name: &[u8],
         how: OpenFlags,
         mode: u16,
-    ) -> Result<Option<File>, Errno> {
+    ) -> Result<Option<VfsFile>, Errno> {
         match dir {
             Loc::Tree(d) => {
                 let mut st = self.write();
@@ -226,9 +226,9 @@ impl Vfs {
                     return Ok(None);
                 }
                 can_change(&st, *d)?;
-                let kind = Kind::File { content: Content::default(), program: None };
+                let kind = NodeKind::File { content: FileContent::default(), program: None };
                 let ino = st.link_new(*d, name, Inode::new(kind, mode & 0o7777))?;
-                Ok(Some(File::tree(self, &mut st, ino)))
+                Ok(Some(VfsFile::tree(self, &mut st, ino)))
             }
             Loc::Host(m, rel) => {
                 let make = || self.mount(*m).create(rel, name, how, mode);
@@ -238,13 +238,13 @@ impl Vfs {
                     made => made?,
                 };
                 self.note(*m, &join(rel, name), ChangeKind::Created);
-                Ok(Some(File::Host { fd, mount: *m, vfs: self.clone() }))
+                Ok(Some(VfsFile::Host { fd, mount: *m, vfs: self.clone() }))
             }
             _ => Err(Errno::ACCES),
         }
     }
 
-    fn open_host(&self, m: usize, rel: &[u8], how: OpenFlags) -> Result<File, Errno> {
+    fn open_host(&self, m: usize, rel: &[u8], how: OpenFlags) -> Result<VfsFile, Errno> {
         let mount = self.mount(m);
         let stat = mount.stat(rel)?;
         if stat.kind == FileKind::Symlink {
@@ -262,7 +262,7 @@ impl Vfs {
         if how.write || how.truncate {
             self.note(m, rel, ChangeKind::Modified);
         }
-        Ok(File::Host { fd, mount: m, vfs: self.clone() })
+        Ok(VfsFile::Host { fd, mount: m, vfs: self.clone() })
     }
 
     pub(crate) fn note(&self, m: usize, rel: &[u8], kind: ChangeKind) {
@@ -275,10 +275,10 @@ impl Vfs {
     }
 
     /// [`Vfs::stat`] for a caller that has descriptors.
-    pub fn look(&self, base: &Loc, path: &[u8], follow: bool) -> Result<Stated, Errno> {
+    pub fn look(&self, base: &Loc, path: &[u8], follow: bool) -> Result<StatResult, Errno> {
         self.settle(|| match self.walk(base, path, follow_if(follow))?.existing()? {
-            Loc::Descriptor(n) => Ok(Some(Stated::Descriptor(n))),
-            loc => Ok(self.found_stat(&loc)?.map(Stated::Stat)),
+            Loc::Descriptor(n) => Ok(Some(StatResult::Descriptor(n))),
+            loc => Ok(self.found_stat(&loc)?.map(StatResult::Stat)),
         })
     }
 
@@ -286,19 +286,24 @@ impl Vfs {
     /// opening `/proc/self/fd/N` does on Linux; `None` for what can only be shared. A file of
     /// a mount that is not open for writing (`writes`) cannot become so: its name is not known any more,
     /// and changes of mounts are told by name.
-    pub fn reopen(&self, file: &File, how: OpenFlags, writes: bool) -> Result<Option<File>, Errno> {
+    pub fn reopen(
+        &self,
+        file: &VfsFile,
+        how: OpenFlags,
+        writes: bool,
+    ) -> Result<Option<VfsFile>, Errno> {
         match file {
-            File::Tree(f) => {
+            VfsFile::Tree(f) => {
                 self.fetch(f.ino(), how)?;
                 self.open_node(&mut self.write(), f.ino(), how).map(Some)
             }
-            File::Host { .. } if (how.write || how.truncate) && !writes => Err(Errno::ACCES),
-            File::Host { fd, mount, .. } => {
+            VfsFile::Host { .. } if (how.write || how.truncate) && !writes => Err(Errno::ACCES),
+            VfsFile::Host { fd, mount, .. } => {
                 let again = || self.mount(*mount).reopen(fd, how);
                 let fd = self.shared.host_files.add(again)?;
-                Ok(Some(File::Host { fd, mount: *mount, vfs: self.clone() }))
+                Ok(Some(VfsFile::Host { fd, mount: *mount, vfs: self.clone() }))
             }
-            File::Dir { loc, .. } => self.open_dir(loc, how).map(Some),
+            VfsFile::Dir { loc, .. } => self.open_dir(loc, how).map(Some),
             _ => Ok(None),
         }
     }
@@ -306,7 +311,7 @@ impl Vfs {
     /// `readlink(2)`.
     pub fn read_link(&self, base: &Loc, path: &[u8]) -> Result<Vec<u8>, Errno> {
         self.settle(|| {
-            let loc = self.walk(base, path, Last::Keep)?.existing()?;
+            let loc = self.walk(base, path, LastComponent::Keep)?.existing()?;
             match self.link_target(&loc) {
                 Err(Errno::STALE) if matches!(loc, Loc::Tree(_)) => Ok(None),
                 target => target.map(Some),
@@ -317,7 +322,7 @@ impl Vfs {
     /// Resolves a directory to change to; returns it with its absolute path.
     pub fn chdir(&self, base: &Loc, path: &[u8]) -> Result<(Loc, Vec<u8>), Errno> {
         self.settle(|| {
-            let loc = self.walk(base, path, Last::Follow)?.existing()?;
+            let loc = self.walk(base, path, LastComponent::Follow)?.existing()?;
             let Some(stat) = self.found_stat(&loc)? else { return Ok(None) };
             if stat.kind != FileKind::Dir {
                 return Err(Errno::NOTDIR);
@@ -332,7 +337,7 @@ impl Vfs {
 
     /// `chmod(2)`.
     pub fn chmod(&self, base: &Loc, path: &[u8], mode: u16) -> Result<(), Errno> {
-        self.settle(|| match self.walk(base, path, Last::Follow)?.existing()? {
+        self.settle(|| match self.walk(base, path, LastComponent::Follow)?.existing()? {
             Loc::Tree(ino) if (BRIDGE..16).contains(&ino) => Err(Errno::PERM),
             Loc::Tree(ino) => {
                 let mut st = self.write();
@@ -411,7 +416,7 @@ impl Vfs {
                     } else {
                         let node = st.tree.node(*child)?;
                         match node.kind {
-                            Kind::Mount { index, .. } => self.mount(index).kind,
+                            NodeKind::Mount { index, .. } => self.mount(index).kind,
                             _ => node.file_kind(),
                         }
                     };
@@ -440,7 +445,7 @@ impl Vfs {
     /// EACCES unless it is a regular file with an execute bit.
     pub fn executable(&self, base: &Loc, path: &[u8], head: usize) -> Result<Executable, Errno> {
         self.settle(|| {
-            let mut walk = self.walk(base, path, Last::Follow)?;
+            let mut walk = self.walk(base, path, LastComponent::Follow)?;
             let name = walk.parent.take().map(|(_, name)| name).unwrap_or_default();
             let loc = walk.existing()?;
             let Some(stat) = self.found_stat(&loc)? else { return Ok(None) };
@@ -450,7 +455,7 @@ impl Vfs {
             match &loc {
                 Loc::Tree(ino) => {
                     let node = self.read().tree.get(*ino).cloned();
-                    if let Some(Kind::File { program: Some(program), content }) =
+                    if let Some(NodeKind::File { program: Some(program), content }) =
                         node.as_deref().map(|n| &n.kind)
                         && content.lazy().is_some()
                     {
@@ -464,7 +469,7 @@ impl Vfs {
                     self.fetch(*ino, OpenFlags { read: true, ..OpenFlags::default() })?;
                     let node = self.read().tree.get(*ino).cloned();
                     match node.as_deref().map(|n| &n.kind) {
-                        Some(Kind::File { content, program }) => {
+                        Some(NodeKind::File { content, program }) => {
                             let head = content.read_all(head as u64)?;
                             Ok(Some(Executable { program: *program, head, name }))
                         }
@@ -486,7 +491,7 @@ impl Vfs {
     }
 }
 
-impl State {
+impl TreeState {
     pub(crate) fn set_times(
         &mut self,
         ino: Ino,

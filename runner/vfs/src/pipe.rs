@@ -8,7 +8,7 @@
 //! name too; a write that finds no room there fails with ENOMEM.
 
 use crate::budget::{Budget, Reservation};
-use crate::buffer::{Buffer, Waiting};
+use crate::buffer::{ByteQueue, WaitingThreads};
 use crate::errno::Errno;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -32,22 +32,22 @@ pub const MAX_NAMED: usize = MAX_PIPES / 2;
 const COST: u64 = size_of::<Pipe>() as u64 + 64;
 
 #[derive(Debug, Default)]
-struct Inner {
-    buf: Buffer,
+struct PipeInner {
+    buf: ByteQueue,
     readers: usize,
     writers: usize,
     had_reader: bool,
     had_writer: bool,
-    waiting: Waiting,
+    waiting: WaitingThreads,
 }
 
 /// A pipe; its two kinds of ends keep it alive.
 #[derive(Debug, Default)]
 pub struct Pipe {
-    inner: Mutex<Inner>,
+    inner: Mutex<PipeInner>,
     budget: Arc<Budget>,
     _held: Option<Reservation>,
-    _counted: Option<Counted>,
+    _counted: Option<PipeCountGuard>,
     /// A FIFO starts afresh when everyone has closed it (POSIX `mkfifo`).
     reusable: bool,
 }
@@ -56,14 +56,14 @@ pub struct Pipe {
 #[derive(Debug)]
 pub struct ReadEnd {
     pipe: Arc<Pipe>,
-    _guard: Option<Guard>,
+    _guard: Option<FifoGuard>,
 }
 
 /// The writing end. Dropping the last one gives readers end of file.
 #[derive(Debug)]
 pub struct WriteEnd {
     pipe: Arc<Pipe>,
-    _guard: Option<Guard>,
+    _guard: Option<FifoGuard>,
 }
 
 impl Pipe {
@@ -84,11 +84,11 @@ impl Pipe {
         (p.reader(None), p.writer(None))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, PipeInner> {
         self.inner.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    pub(crate) fn reader(self: &Arc<Pipe>, guard: Option<Guard>) -> ReadEnd {
+    pub(crate) fn reader(self: &Arc<Pipe>, guard: Option<FifoGuard>) -> ReadEnd {
         let mut p = self.lock();
         p.readers += 1;
         p.had_reader = true;
@@ -96,7 +96,7 @@ impl Pipe {
         ReadEnd { pipe: self.clone(), _guard: guard }
     }
 
-    pub(crate) fn writer(self: &Arc<Pipe>, guard: Option<Guard>) -> WriteEnd {
+    pub(crate) fn writer(self: &Arc<Pipe>, guard: Option<FifoGuard>) -> WriteEnd {
         let mut p = self.lock();
         p.writers += 1;
         p.had_writer = true;
@@ -104,7 +104,7 @@ impl Pipe {
         WriteEnd { pipe: self.clone(), _guard: guard }
     }
 
-    fn closed(&self, p: &mut Inner) {
+    fn closed(&self, p: &mut PipeInner) {
         p.waiting.wake();
         // Before the first reader came, what was written waits for it.
         if p.readers == 0 && p.had_reader {
@@ -201,9 +201,9 @@ impl Drop for WriteEnd {
 
 /// A pipe's place in its session's count.
 #[derive(Debug)]
-struct Counted(Arc<AtomicUsize>);
+struct PipeCountGuard(Arc<AtomicUsize>);
 
-impl Drop for Counted {
+impl Drop for PipeCountGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -221,12 +221,12 @@ pub struct Pipes {
 
 /// Removes a named pipe once both kinds of end were opened and all are closed.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub(crate) struct FifoGuard {
     names: Arc<Mutex<HashMap<Vec<u8>, Arc<Pipe>>>>,
     name: Vec<u8>,
 }
 
-impl Drop for Guard {
+impl Drop for FifoGuard {
     fn drop(&mut self) {
         // Runs after the end's own drop (fields drop after it), so the counts are current.
         let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
@@ -257,7 +257,7 @@ impl Pipes {
     }
 
     fn make(&self) -> Result<Arc<Pipe>, Errno> {
-        let counted = Counted(self.count.clone());
+        let counted = PipeCountGuard(self.count.clone());
         if self.count.fetch_add(1, Ordering::Relaxed) >= self.most {
             return Err(self.full());
         }
@@ -272,7 +272,11 @@ impl Pipes {
 
     /// Opens an end while the table is locked, so that a closing end cannot remove
     /// the name between finding the pipe and counting the new end.
-    fn open<T>(&self, name: &[u8], end: impl FnOnce(&Arc<Pipe>, Guard) -> T) -> Result<T, Errno> {
+    fn open<T>(
+        &self,
+        name: &[u8],
+        end: impl FnOnce(&Arc<Pipe>, FifoGuard) -> T,
+    ) -> Result<T, Errno> {
         let mut names = self.names.lock().unwrap_or_else(|e| e.into_inner());
         if name.len() > 64 {
             return Err(Errno::NAMETOOLONG);
@@ -286,7 +290,7 @@ impl Pipes {
                 p
             }
         };
-        let guard = Guard { names: self.names.clone(), name: name.to_vec() };
+        let guard = FifoGuard { names: self.names.clone(), name: name.to_vec() };
         Ok(end(&pipe, guard))
     }
 

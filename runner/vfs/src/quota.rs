@@ -34,7 +34,7 @@ impl Default for DiskLimits {
 
 /// A limit of files that something was refused by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hit {
+pub enum QuotaHit {
     /// Bytes of the session's files.
     Disk,
     /// Their entries.
@@ -56,7 +56,7 @@ pub struct Quota {
     /// Entries in use.
     pub entries: u64,
     /// What something was refused by first.
-    pub hit: Option<Hit>,
+    pub hit: Option<QuotaHit>,
 }
 
 /// What a directory entry and its node cost beyond the name.
@@ -66,12 +66,12 @@ impl Quota {
     /// Takes `n` bytes, or ENOSPC.
     pub fn take(&mut self, n: u64) -> Result<(), Errno> {
         let total = self.bytes.checked_add(n).filter(|total| *total <= self.limits.bytes);
-        self.bytes = total.ok_or_else(|| self.refuse(Hit::Disk, Errno::NOSPC))?;
+        self.bytes = total.ok_or_else(|| self.refuse(QuotaHit::Disk, Errno::NOSPC))?;
         Ok(())
     }
 
     /// Remembers what something is refused by.
-    pub fn refuse(&mut self, hit: Hit, errno: Errno) -> Errno {
+    pub fn refuse(&mut self, hit: QuotaHit, errno: Errno) -> Errno {
         self.hit.get_or_insert(hit);
         errno
     }
@@ -84,7 +84,7 @@ impl Quota {
     /// Takes an entry of that name, or ENOSPC.
     pub fn take_entry(&mut self, name: &[u8]) -> Result<(), Errno> {
         if self.entries >= self.limits.entries {
-            return Err(self.refuse(Hit::Entries, Errno::NOSPC));
+            return Err(self.refuse(QuotaHit::Entries, Errno::NOSPC));
         }
         self.take(name.len() as u64 + ENTRY_BYTES)?;
         self.entries += 1;

@@ -8,7 +8,7 @@
 //! - A request and its answer count against the session's memory limit, and neither is longer than
 //!   [`MAX_MESSAGE`].
 //! - Nobody waits in here: a read without an answer is EAGAIN, as of a pipe, and the kernel's waiting applies.
-//! - A service that drops an [`Answer`] has failed: the read is EIO.
+//! - A service that drops an [`AnswerSlot`] has failed: the read is EIO.
 //! - Who gives up before the answer has come (its descriptors are closed, or it asks something else) is told of by the
 //!   answer's [`Asker`].
 
@@ -31,17 +31,17 @@ pub trait Service: Send + Sync {
     /// Whether it serves that node: without, the node is not there.
     fn has(&self, name: &str) -> bool;
     /// Takes a request, which may be any bytes, and answers it now or later, on any thread.
-    fn ask(&self, name: &str, request: Vec<u8>, answer: Answer);
+    fn ask(&self, name: &str, request: Vec<u8>, answer: AnswerSlot);
 }
 
 type Give = Box<dyn FnOnce(Result<Vec<u8>, Errno>) + Send>;
 
 /// Whether somebody still waits for an answer. Clones are of the same one.
 #[derive(Clone, Default)]
-pub struct Asker(Arc<Mutex<Waits>>);
+pub struct Asker(Arc<Mutex<ServiceCall>>);
 
 #[derive(Default)]
-struct Waits {
+struct ServiceCall {
     is_gone: bool,
     tell: Option<Box<dyn FnOnce() + Send>>,
 }
@@ -73,20 +73,23 @@ impl Asker {
 }
 
 /// Where an answer goes.
-pub struct Answer {
+pub struct AnswerSlot {
     give: Option<Give>,
     asker: Asker,
 }
 
-impl Answer {
+impl AnswerSlot {
     /// One that is taken by `give`.
-    pub fn new(give: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static) -> Answer {
-        Answer::of(give, Asker::default())
+    pub fn new(give: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static) -> AnswerSlot {
+        AnswerSlot::of(give, Asker::default())
     }
 
     /// One that somebody may give up waiting for.
-    pub fn of(give: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static, asker: Asker) -> Answer {
-        Answer { give: Some(Box::new(give)), asker }
+    pub fn of(
+        give: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static,
+        asker: Asker,
+    ) -> AnswerSlot {
+        AnswerSlot { give: Some(Box::new(give)), asker }
     }
 
     /// Who waits for it.
@@ -102,13 +105,13 @@ impl Answer {
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for AnswerSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Answer")
     }
 }
 
-impl Drop for Answer {
+impl Drop for AnswerSlot {
     fn drop(&mut self) {
         if let Some(give) = self.give.take() {
             give(Err(Errno::IO));
@@ -118,15 +121,15 @@ impl Drop for Answer {
 
 /// The session's service.
 #[derive(Default)]
-pub(crate) struct Serves(Mutex<Option<Arc<dyn Service>>>);
+pub(crate) struct ServedNodes(Mutex<Option<Arc<dyn Service>>>);
 
-impl fmt::Debug for Serves {
+impl fmt::Debug for ServedNodes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Serves")
     }
 }
 
-impl Serves {
+impl ServedNodes {
     fn get(&self) -> Option<Arc<dyn Service>> {
         self.0.lock().unwrap_or_else(|e| e.into_inner()).clone()
     }
@@ -149,7 +152,7 @@ impl Vfs {
         let service = self.shared.service.get().filter(|s| s.has(name)).ok_or(Errno::NOENT)?;
         let budget = self.shared.budget.clone();
         let held = budget.reserve(0).ok_or(Errno::NOMEM)?;
-        let state = State { stage: Stage::Asks(Vec::new()), held };
+        let state = CallState { stage: CallStage::Asks(Vec::new()), held };
         Ok(ServiceFile { name, service, budget, state: Mutex::new(state) })
     }
 }
@@ -159,7 +162,7 @@ pub struct ServiceFile {
     name: &'static str,
     service: Arc<dyn Service>,
     budget: Arc<Budget>,
-    state: Mutex<State>,
+    state: Mutex<CallState>,
 }
 
 impl fmt::Debug for ServiceFile {
@@ -168,28 +171,28 @@ impl fmt::Debug for ServiceFile {
     }
 }
 
-struct State {
-    stage: Stage,
+struct CallState {
+    stage: CallStage,
     /// What the request takes of the memory limit.
     held: Reservation,
 }
 
-enum Stage {
+enum CallStage {
     /// The request is being written.
     Asks(Vec<u8>),
     /// The answer is awaited.
-    Waits(Waiting),
+    Waits(AnswerWait),
     /// The answer is there, and was read up to `at`.
     Reads { bytes: Vec<u8>, at: usize, _held: Reservation },
 }
 
 /// A wait for an answer, which ends with this.
-struct Waiting {
-    slot: Arc<Mutex<Slot>>,
+struct AnswerWait {
+    slot: Arc<Mutex<PendingAnswer>>,
     asker: Asker,
 }
 
-impl Drop for Waiting {
+impl Drop for AnswerWait {
     fn drop(&mut self) {
         self.asker.gone();
     }
@@ -197,7 +200,7 @@ impl Drop for Waiting {
 
 /// Where the answer arrives.
 #[derive(Default)]
-struct Slot {
+struct PendingAnswer {
     answer: Option<Result<(Vec<u8>, Reservation), Errno>>,
     /// Who is to be told.
     waiting: Vec<Thread>,
@@ -210,12 +213,12 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ServiceFile {
     pub(crate) fn write(&self, data: &[u8]) -> Result<usize, Errno> {
         let mut state = lock(&self.state);
-        if !matches!(state.stage, Stage::Asks(_)) {
+        if !matches!(state.stage, CallStage::Asks(_)) {
             // The next exchange; nobody wants what is left of this one.
-            state.stage = Stage::Asks(Vec::new());
+            state.stage = CallStage::Asks(Vec::new());
             state.held.shrink_to(0);
         }
-        let State { stage: Stage::Asks(request), held } = &mut *state else {
+        let CallState { stage: CallStage::Asks(request), held } = &mut *state else {
             return Err(Errno::IO);
         };
         if data.len() > MAX_MESSAGE - request.len() {
@@ -233,23 +236,23 @@ impl ServiceFile {
         self.go_on(&mut state);
         match &mut state.stage {
             // Without a request there is nothing to read.
-            Stage::Asks(_) => Ok(0),
-            Stage::Waits(Waiting { slot, .. }) => {
+            CallStage::Asks(_) => Ok(0),
+            CallStage::Waits(AnswerWait { slot, .. }) => {
                 let answer = lock(slot).answer.take();
                 let (bytes, held) = match answer {
                     None => return Err(Errno::AGAIN),
                     Some(Ok(answer)) => answer,
                     Some(Err(e)) => {
-                        state.stage = Stage::Asks(Vec::new());
+                        state.stage = CallStage::Asks(Vec::new());
                         return Err(e);
                     }
                 };
                 let n = bytes.len().min(buf.len());
                 buf[..n].copy_from_slice(&bytes[..n]);
-                state.stage = Stage::Reads { bytes, at: n, _held: held };
+                state.stage = CallStage::Reads { bytes, at: n, _held: held };
                 Ok(n)
             }
-            Stage::Reads { bytes, at, .. } => {
+            CallStage::Reads { bytes, at, .. } => {
                 let n = (bytes.len() - *at).min(buf.len());
                 buf[..n].copy_from_slice(&bytes[*at..*at + n]);
                 *at += n;
@@ -262,13 +265,13 @@ impl ServiceFile {
         let mut state = lock(&self.state);
         self.go_on(&mut state);
         let bytes = match &state.stage {
-            Stage::Asks(_) => 0,
-            Stage::Waits(Waiting { slot, .. }) => match &lock(slot).answer {
+            CallStage::Asks(_) => 0,
+            CallStage::Waits(AnswerWait { slot, .. }) => match &lock(slot).answer {
                 None => return None,
                 Some(Ok((bytes, _))) => bytes.len(),
                 Some(Err(_)) => 0,
             },
-            Stage::Reads { bytes, at, .. } => bytes.len() - at,
+            CallStage::Reads { bytes, at, .. } => bytes.len() - at,
         };
         Some(Readiness { bytes: bytes as u64, hangup: false })
     }
@@ -277,7 +280,7 @@ impl ServiceFile {
         let mut state = lock(&self.state);
         // Before there is a question nobody can be told of its answer.
         self.go_on(&mut state);
-        if let Stage::Waits(Waiting { slot, .. }) = &state.stage {
+        if let CallStage::Waits(AnswerWait { slot, .. }) = &state.stage {
             let mut slot = lock(slot);
             if slot.answer.is_none() {
                 slot.waiting.retain(|t| t.id() != who.id());
@@ -289,15 +292,15 @@ impl ServiceFile {
     }
 
     /// Sends a request that is complete.
-    fn go_on(&self, state: &mut State) {
-        let Stage::Asks(request) = &mut state.stage else { return };
+    fn go_on(&self, state: &mut CallState) {
+        let CallStage::Asks(request) = &mut state.stage else { return };
         if request.is_empty() {
             return;
         }
         let request = std::mem::take(request);
-        let slot = Arc::new(Mutex::new(Slot::default()));
+        let slot = Arc::new(Mutex::new(PendingAnswer::default()));
         let asker = Asker::default();
-        state.stage = Stage::Waits(Waiting { slot: slot.clone(), asker: asker.clone() });
+        state.stage = CallStage::Waits(AnswerWait { slot: slot.clone(), asker: asker.clone() });
         let budget = self.budget.clone();
         let give = move |answer: Result<Vec<u8>, Errno>| {
             let answer = answer.and_then(|bytes| {
@@ -308,25 +311,25 @@ impl ServiceFile {
             slot.answer = Some(answer);
             slot.waiting.drain(..).for_each(|t| t.unpark());
         };
-        self.service.ask(self.name, request, Answer::of(give, asker));
+        self.service.ask(self.name, request, AnswerSlot::of(give, asker));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DiskLimits, File, Loc, OpenFlags, Opened, Protected};
+    use crate::{DiskLimits, Loc, OpenFlags, OpenResult, ProtectedPaths, VfsFile};
     use std::sync::mpsc::{Sender, channel};
 
     /// Gives the answers to whoever asks for them.
-    struct Later(Mutex<Sender<(Vec<u8>, Answer)>>);
+    struct Later(Mutex<Sender<(Vec<u8>, AnswerSlot)>>);
 
     impl Service for Later {
         fn has(&self, name: &str) -> bool {
             name == "kv"
         }
 
-        fn ask(&self, name: &str, request: Vec<u8>, answer: Answer) {
+        fn ask(&self, name: &str, request: Vec<u8>, answer: AnswerSlot) {
             assert_eq!(name, "kv");
             lock(&self.0).send((request, answer)).unwrap();
         }
@@ -334,14 +337,14 @@ mod tests {
 
     fn vfs(memory: u64) -> Vfs {
         let limits = DiskLimits::default();
-        Vfs::new([], &[], limits, Budget::new(memory), &Protected::default()).unwrap()
+        Vfs::new([], &[], limits, Budget::new(memory), &ProtectedPaths::default()).unwrap()
     }
 
-    fn open(vfs: &Vfs) -> Result<File, Errno> {
+    fn open(vfs: &Vfs) -> Result<VfsFile, Errno> {
         let how = OpenFlags { read: true, write: true, ..OpenFlags::default() };
         match vfs.open(&Loc::Tree(crate::tree::ROOT), b"/.box/kv", how, 0)? {
-            Opened::File(file) => Ok(file),
-            Opened::Descriptor(_) => Err(Errno::BADF),
+            OpenResult::File(file) => Ok(file),
+            OpenResult::Descriptor(_) => Err(Errno::BADF),
         }
     }
 

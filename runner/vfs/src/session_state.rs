@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The state, while a call of a session runs.
 #[derive(Debug, Default)]
-pub(crate) struct SessionState(Mutex<Option<Kept>>);
+pub(crate) struct SessionState(Mutex<Option<StateBytes>>);
 
 #[derive(Debug)]
-struct Kept {
+struct StateBytes {
     bytes: Arc<[u8]>,
     /// What it takes of the memory limit.
     _held: Reservation,
 }
 
 impl SessionState {
-    fn lock(&self) -> MutexGuard<'_, Option<Kept>> {
+    fn lock(&self) -> MutexGuard<'_, Option<StateBytes>> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -38,7 +38,7 @@ impl Vfs {
     pub fn set_state(&self, state: Option<Arc<[u8]>>) {
         let kept = state.map(|bytes| {
             let held = self.shared.budget.reserve_anyway(bytes.len() as u64);
-            Kept { bytes, _held: held }
+            StateBytes { bytes, _held: held }
         });
         *self.shared.session_state.lock() = kept;
     }
@@ -51,7 +51,7 @@ impl Vfs {
     pub(crate) fn open_state(&self, write: bool) -> Result<StateFile, Errno> {
         let before = self.state().ok_or(Errno::NOENT)?;
         let new = match write {
-            true => Some(Mutex::new(Collected {
+            true => Some(Mutex::new(StateBuffer {
                 bytes: Vec::new(),
                 held: self.shared.budget.reserve(0).ok_or(Errno::NOMEM)?,
             })),
@@ -67,11 +67,11 @@ pub struct StateFile {
     vfs: Vfs,
     before: Arc<[u8]>,
     /// What is written, of one that is open for that.
-    new: Option<Mutex<Collected>>,
+    new: Option<Mutex<StateBuffer>>,
 }
 
 #[derive(Debug)]
-struct Collected {
+struct StateBuffer {
     bytes: Vec<u8>,
     held: Reservation,
 }
@@ -90,7 +90,7 @@ impl StateFile {
     pub(crate) fn write(&self, data: &[u8]) -> Result<usize, Errno> {
         let mut new =
             self.new.as_ref().ok_or(Errno::BADF)?.lock().unwrap_or_else(|e| e.into_inner());
-        let Collected { bytes, held } = &mut *new;
+        let StateBuffer { bytes, held } = &mut *new;
         let length = bytes.len() + data.len();
         if length > STATE_MAX {
             return Err(Errno::FBIG);
@@ -111,14 +111,14 @@ impl Drop for StateFile {
     /// A process that is ended while it writes leaves a part, which changes nothing.
     fn drop(&mut self) {
         let Some(new) = self.new.take() else { return };
-        let Collected { bytes, mut held } = new.into_inner().unwrap_or_else(|e| e.into_inner());
+        let StateBuffer { bytes, mut held } = new.into_inner().unwrap_or_else(|e| e.into_inner());
         if !is_whole(&bytes) {
             return;
         }
         let mut state = self.vfs.shared.session_state.lock();
         if let Some(kept) = &mut *state {
             held.shrink_to(bytes.len() as u64);
-            *kept = Kept { bytes: bytes.into(), _held: held };
+            *kept = StateBytes { bytes: bytes.into(), _held: held };
         }
     }
 }

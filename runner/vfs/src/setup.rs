@@ -3,12 +3,12 @@
 use crate::Budget;
 use crate::base::{self, BaseKind, Folder, FolderEntry};
 use crate::device::Device;
-use crate::host::{HostMount, MountError, OpenFiles, Protected};
-use crate::net::Network;
+use crate::host::{HostMount, MountError, OpenFiles, ProtectedPaths};
+use crate::net::LoopbackNetwork;
 use crate::pipe::Pipes;
 use crate::quota::DiskLimits;
-use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, Ino, Inode, Kind, ROOT, State};
-use crate::{Shared, Vfs};
+use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, Ino, Inode, NodeKind, ROOT, TreeState};
+use crate::{Vfs, VfsInner};
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
 
@@ -63,10 +63,10 @@ impl Vfs {
         mounts: &[MountSpec],
         limits: DiskLimits,
         budget: Arc<Budget>,
-        protected: &Protected,
+        protected: &ProtectedPaths,
     ) -> Result<Vfs, MountError> {
-        let mut st = State::new(limits, budget.clone());
-        let dir = |parent| Kind::Dir { parent, entries: Arc::default() };
+        let mut st = TreeState::new(limits, budget.clone());
+        let dir = |parent| NodeKind::Dir { parent, entries: Arc::default() };
         st.tree.set(ROOT, Inode::new(dir(ROOT), 0o755));
         bridge(&mut st);
         for (path, mode) in HOMES {
@@ -89,18 +89,18 @@ impl Vfs {
             mount.cap_length(limits.file);
             opened.push(mount);
             if let Ok(n) = st.tree.node_mut(at)
-                && let Kind::Dir { parent, .. } = n.kind
+                && let NodeKind::Dir { parent, .. } = n.kind
             {
-                n.kind = Kind::Mount { index: i, parent };
+                n.kind = NodeKind::Mount { index: i, parent };
             }
         }
-        let shared = Shared {
-            origin: crate::delta::Origin::new(st.tree.clone()),
+        let shared = VfsInner {
+            origin: crate::delta::TreeOrigin::new(st.tree.clone()),
             state: RwLock::new(st),
             mounts: opened,
             host_files: OpenFiles::new(limits.host_descriptors),
             pipes: Pipes::new(budget.clone(), limits.pipes),
-            network: Network::new(budget.clone()),
+            network: LoopbackNetwork::new(budget.clone()),
             session_state: Default::default(),
             service: Default::default(),
             forbids_code: Default::default(),
@@ -111,42 +111,42 @@ impl Vfs {
     }
 }
 
-fn bridge(st: &mut State) {
-    st.tree.set(BRIDGE, Inode::new(Kind::Dir { parent: ROOT, entries: Arc::default() }, 0o500));
+fn bridge(st: &mut TreeState) {
+    st.tree.set(BRIDGE, Inode::new(NodeKind::Dir { parent: ROOT, entries: Arc::default() }, 0o500));
     for (name, kind, mode) in
-        [("meta", Kind::BridgeMeta, 0o600), ("pipe", Kind::BridgePipes, 0o500)]
+        [("meta", NodeKind::BridgeMeta, 0o600), ("pipe", NodeKind::BridgePipes, 0o500)]
     {
         let ino = st.tree.add(Inode::new(kind, mode));
         link(st, BRIDGE, name.as_bytes(), ino);
     }
-    st.tree.set(CODE_FROM_STRINGS, Inode::new(Kind::Device(Device::Null), 0o400));
+    st.tree.set(CODE_FROM_STRINGS, Inode::new(NodeKind::Device(Device::Null), 0o400));
 }
 
-fn devices(st: &mut State) {
+fn devices(st: &mut TreeState) {
     let dev = make_dirs(st, b"/dev");
     let nodes = [
-        ("null", Kind::Device(Device::Null)),
-        ("zero", Kind::Device(Device::Zero)),
-        ("full", Kind::Device(Device::Full)),
-        ("random", Kind::Device(Device::Random)),
-        ("urandom", Kind::Device(Device::Random)),
-        ("tty", Kind::Device(Device::Tty)),
-        ("stdin", Kind::Descriptor(0)),
-        ("stdout", Kind::Descriptor(1)),
-        ("stderr", Kind::Descriptor(2)),
+        ("null", NodeKind::Device(Device::Null)),
+        ("zero", NodeKind::Device(Device::Zero)),
+        ("full", NodeKind::Device(Device::Full)),
+        ("random", NodeKind::Device(Device::Random)),
+        ("urandom", NodeKind::Device(Device::Random)),
+        ("tty", NodeKind::Device(Device::Tty)),
+        ("stdin", NodeKind::Descriptor(0)),
+        ("stdout", NodeKind::Descriptor(1)),
+        ("stderr", NodeKind::Descriptor(2)),
     ];
     for (name, kind) in nodes {
         let ino = st.tree.add(Inode::new(kind, 0o666));
         link(st, dev, name.as_bytes(), ino);
     }
-    st.tree.set(DEV_FD, Inode::new(Kind::Dir { parent: dev, entries: Arc::default() }, 0o555));
+    st.tree.set(DEV_FD, Inode::new(NodeKind::Dir { parent: dev, entries: Arc::default() }, 0o555));
     link(st, dev, b"fd", DEV_FD);
     let own = make_dirs(st, b"/proc/self");
-    let fd = st.tree.add(Inode::new(Kind::Symlink((*b"/dev/fd").into()), 0o777));
+    let fd = st.tree.add(Inode::new(NodeKind::Symlink((*b"/dev/fd").into()), 0o777));
     link(st, own, b"fd", fd);
 }
 
-fn link(st: &mut State, dir: Ino, name: &[u8], ino: Ino) {
+fn link(st: &mut TreeState, dir: Ino, name: &[u8], ino: Ino) {
     if let Ok(entries) = st.tree.entries_mut(dir) {
         entries.put(name, ino);
     }
@@ -154,15 +154,16 @@ fn link(st: &mut State, dir: Ino, name: &[u8], ino: Ino) {
 
 /// The directory at `path`, made with all above it. A file in the way is replaced:
 /// only base entries of one image meet here.
-fn make_dirs(st: &mut State, path: &[u8]) -> Ino {
+fn make_dirs(st: &mut TreeState, path: &[u8]) -> Ino {
     let mut at = ROOT;
     for name in path.split(|b| *b == b'/').filter(|n| !n.is_empty() && *n != b"." && *n != b"..") {
         let known = st.tree.entries(at).ok().and_then(|e| e.get(name).copied());
-        let known =
-            known.filter(|i| st.tree.get(*i).is_some_and(|n| matches!(n.kind, Kind::Dir { .. })));
+        let known = known
+            .filter(|i| st.tree.get(*i).is_some_and(|n| matches!(n.kind, NodeKind::Dir { .. })));
         at = known.unwrap_or_else(|| {
-            let ino =
-                st.tree.add(Inode::new(Kind::Dir { parent: at, entries: Arc::default() }, 0o755));
+            let ino = st
+                .tree
+                .add(Inode::new(NodeKind::Dir { parent: at, entries: Arc::default() }, 0o755));
             link(st, at, name, ino);
             if let Ok(up) = st.tree.node_mut(at) {
                 up.nlink += 1;
@@ -173,7 +174,7 @@ fn make_dirs(st: &mut State, path: &[u8]) -> Ino {
     at
 }
 
-fn add_base(st: &mut State, f: BaseFile) {
+fn add_base(st: &mut TreeState, f: BaseFile) {
     let cut = f.path.iter().rposition(|b| *b == b'/').unwrap_or(0);
     let (dir, name) = (&f.path[..cut], f.path.get(cut + 1..).unwrap_or(&[]));
     match base::leaf(f.kind, f.mode, f.time) {
@@ -194,7 +195,7 @@ fn add_base(st: &mut State, f: BaseFile) {
 
 /// Puts a folder's entries into the directory `at`, which is there already: so it goes with the
 /// few directories that the session has by itself, while all others are listed when needed.
-fn merge(st: &mut State, at: Ino, folder: &dyn Folder, mode: u16, time: u64) {
+fn merge(st: &mut TreeState, at: Ino, folder: &dyn Folder, mode: u16, time: u64) {
     let listed = match folder.list() {
         Ok(listed) => listed,
         Err(why) => return st.tree.base().note_damage(why),
@@ -235,7 +236,7 @@ fn nested(m: &MountSpec, others: &[MountSpec]) -> Result<(), MountError> {
     Ok(())
 }
 
-fn mount_point(st: &mut State, m: &MountSpec) -> Result<Ino, MountError> {
+fn mount_point(st: &mut TreeState, m: &MountSpec) -> Result<Ino, MountError> {
     let bad = |why| Err(MountError::Guest { guest: m.guest.clone(), why });
     let path = m.guest.as_bytes();
     if !path.starts_with(b"/") {
@@ -258,10 +259,10 @@ fn mount_point(st: &mut State, m: &MountSpec) -> Result<Ino, MountError> {
     for name in &parts {
         let next = st.tree.entries(at).ok().and_then(|e| e.get(*name).copied());
         match next.and_then(|i| st.tree.get(i).map(|n| (i, n))) {
-            Some((_, n)) if matches!(n.kind, Kind::Mount { .. }) => {
+            Some((_, n)) if matches!(n.kind, NodeKind::Mount { .. }) => {
                 return bad("it lies in another mount");
             }
-            Some((i, n)) if matches!(n.kind, Kind::Dir { .. }) => at = i,
+            Some((i, n)) if matches!(n.kind, NodeKind::Dir { .. }) => at = i,
             Some(_) => break,
             None => break,
         }

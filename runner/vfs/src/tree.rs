@@ -13,8 +13,8 @@
 //! Nodes of the image are in a layer of their own ([`crate::base`]) that all clones share; those
 //! that were changed are in a map before it.
 
-use crate::base::{self, Base};
-use crate::budget::{Budget, Held};
+use crate::base::{self, BaseLayer};
+use crate::budget::{Budget, HeldBytes};
 use crate::errno::Errno;
 use crate::now_ns;
 use crate::quota::{DiskLimits, Quota};
@@ -22,7 +22,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-pub use crate::node::{Entries, Executable, Ino, Inode, Kind, Name, Program};
+pub use crate::node::{DirEntries, Executable, Ino, Inode, Name, NodeKind, ProgramMark};
 
 /// The root directory.
 pub const ROOT: Ino = 1;
@@ -40,20 +40,20 @@ const FAN: usize = 64;
 
 /// A part of the table; one without children is freed.
 #[derive(Clone, Debug)]
-struct Part<T> {
+struct TablePart<T> {
     slots: [Option<Arc<T>>; FAN],
     live: usize,
-    _held: Held,
+    _held: HeldBytes,
 }
 
-type Page = Part<Inode>;
-type Group = Part<Page>;
+type Page = TablePart<Inode>;
+type Group = TablePart<Page>;
 
-impl<T> Part<T> {
+impl<T> TablePart<T> {
     /// An empty one. Nodes are counted before their pages, so their number is bounded.
-    fn new(budget: &Arc<Budget>) -> Part<T> {
-        let held = Held::anyway(budget, size_of::<Part<T>>() as u64 + 32);
-        Part { slots: [const { None }; FAN], live: 0, _held: held }
+    fn new(budget: &Arc<Budget>) -> TablePart<T> {
+        let held = HeldBytes::anyway(budget, size_of::<TablePart<T>>() as u64 + 32);
+        TablePart { slots: [const { None }; FAN], live: 0, _held: held }
     }
 
     fn put(&mut self, at: usize, child: Option<Arc<T>>) -> Option<Arc<T>> {
@@ -66,10 +66,10 @@ impl<T> Part<T> {
 
 /// All nodes. Clone it for a snapshot.
 #[derive(Clone, Debug, Default)]
-pub struct Tree {
+pub struct NodeTree {
     groups: Vec<Option<Arc<Group>>>,
     next: Ino,
-    base: Arc<Base>,
+    base: Arc<BaseLayer>,
     /// Nodes of the base that were changed; `None` if removed.
     changed: Arc<BTreeMap<Ino, Option<Arc<Inode>>>>,
     budget: Arc<Budget>,
@@ -83,8 +83,8 @@ fn place(ino: Ino) -> (usize, usize, usize) {
 
 /// Calls `differs` for each slot whose child is not shared by both.
 fn unshared<T>(
-    new: Option<Arc<Part<T>>>,
-    old: Option<Arc<Part<T>>>,
+    new: Option<Arc<TablePart<T>>>,
+    old: Option<Arc<TablePart<T>>>,
     mut differs: impl FnMut(usize, Option<&Arc<T>>, Option<&Arc<T>>),
 ) {
     let same = |a: &Option<&Arc<T>>, b: &Option<&Arc<T>>| match (a, b) {
@@ -97,7 +97,7 @@ fn unshared<T>(
     }
     for at in 0..FAN {
         let child =
-            |part: &'_ Option<Arc<Part<T>>>| part.as_ref().and_then(|p| p.slots[at].clone());
+            |part: &'_ Option<Arc<TablePart<T>>>| part.as_ref().and_then(|p| p.slots[at].clone());
         let (a, b) = (child(&new), child(&old));
         if !same(&a.as_ref(), &b.as_ref()) {
             differs(at, a.as_ref(), b.as_ref());
@@ -105,10 +105,10 @@ fn unshared<T>(
     }
 }
 
-impl Tree {
+impl NodeTree {
     /// An empty tree whose memory is counted in `budget`.
-    pub fn new(budget: Arc<Budget>) -> Tree {
-        Tree { base: Arc::new(Base::new(budget.clone())), budget, ..Tree::default() }
+    pub fn new(budget: Arc<Budget>) -> NodeTree {
+        NodeTree { base: Arc::new(BaseLayer::new(budget.clone())), budget, ..NodeTree::default() }
     }
 
     /// The session's memory budget.
@@ -117,7 +117,7 @@ impl Tree {
     }
 
     /// The image's layer.
-    pub fn base(&self) -> &Base {
+    pub fn base(&self) -> &BaseLayer {
         &self.base
     }
 
@@ -214,26 +214,26 @@ impl Tree {
     }
 
     /// The entries of a directory, or ENOTDIR.
-    pub fn entries(&self, dir: Ino) -> Result<&Arc<Entries>, Errno> {
+    pub fn entries(&self, dir: Ino) -> Result<&Arc<DirEntries>, Errno> {
         match &self.node(dir)?.kind {
-            Kind::Dir { entries, .. } => Ok(entries),
+            NodeKind::Dir { entries, .. } => Ok(entries),
             _ => Err(Errno::NOTDIR),
         }
     }
 
     /// The entries of a directory to change; its times become now.
-    pub fn entries_mut(&mut self, dir: Ino) -> Result<&mut Entries, Errno> {
+    pub fn entries_mut(&mut self, dir: Ino) -> Result<&mut DirEntries, Errno> {
         let now = now_ns();
         let node = self.node_mut(dir)?;
         (node.mtime, node.ctime) = (now, now);
         match &mut node.kind {
-            Kind::Dir { entries, .. } => Ok(Arc::make_mut(entries)),
+            NodeKind::Dir { entries, .. } => Ok(Arc::make_mut(entries)),
             _ => Err(Errno::NOTDIR),
         }
     }
 
     /// Whether nothing was changed between the two.
-    pub fn is_same(&self, other: &Tree) -> bool {
+    pub fn is_same(&self, other: &NodeTree) -> bool {
         let same = |(a, b): (&Option<Arc<Group>>, &Option<Arc<Group>>)| match (a, b) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (None, None) => true,
@@ -245,10 +245,10 @@ impl Tree {
     }
 
     /// Numbers of nodes that are not shared with `old`, those that are gone included.
-    pub fn differing(&self, old: &Tree) -> Vec<Ino> {
+    pub fn differing(&self, old: &NodeTree) -> Vec<Ino> {
         let mut out = Vec::new();
         for g in 0..self.groups.len().max(old.groups.len()) {
-            let group = |t: &Tree| t.groups.get(g).cloned().flatten();
+            let group = |t: &NodeTree| t.groups.get(g).cloned().flatten();
             unshared(group(self), group(old), |p, new, old| {
                 unshared(new.cloned(), old.cloned(), |s, _, _| {
                     out.push(((g * FAN + p) * FAN + s) as Ino);
@@ -256,7 +256,7 @@ impl Tree {
             });
         }
         if !Arc::ptr_eq(&self.changed, &old.changed) {
-            let known = |t: &Tree, ino: &Ino| t.changed.get(ino).cloned();
+            let known = |t: &NodeTree, ino: &Ino| t.changed.get(ino).cloned();
             let both: HashSet<Ino> =
                 self.changed.keys().chain(old.changed.keys()).copied().collect();
             out.extend(both.into_iter().filter(|ino| match (known(self, ino), known(old, ino)) {
@@ -299,7 +299,9 @@ impl Tree {
             // was in the image is in a directory that was changed.
             while out.insert(at) {
                 let parent = match self.get(at).map(|n| &n.kind) {
-                    Some(Kind::Dir { parent, .. } | Kind::Mount { parent, .. }) => Some(*parent),
+                    Some(NodeKind::Dir { parent, .. } | NodeKind::Mount { parent, .. }) => {
+                        Some(*parent)
+                    }
                     _ => self.base.parent(at),
                 };
                 match parent {
@@ -314,8 +316,8 @@ impl Tree {
 
 /// The tree with what only the living session has.
 #[derive(Debug, Default)]
-pub struct State {
-    pub tree: Tree,
+pub struct TreeState {
+    pub tree: NodeTree,
     pub quota: Quota,
     /// How often each node is open; an unlinked node lives while it is.
     pub open: HashMap<Ino, usize>,
@@ -323,17 +325,17 @@ pub struct State {
     pub fifos: crate::fifos::Fifos,
 }
 
-impl State {
+impl TreeState {
     /// An empty tree with its accounts.
-    pub fn new(limits: DiskLimits, budget: Arc<Budget>) -> State {
+    pub fn new(limits: DiskLimits, budget: Arc<Budget>) -> TreeState {
         let quota = Quota { limits, ..Quota::default() };
-        State { tree: Tree::new(budget), quota, ..State::default() }
+        TreeState { tree: NodeTree::new(budget), quota, ..TreeState::default() }
     }
 
     /// Charges the quota for and links `node` as `name` in `dir`, which must not
     /// have that name. The caller has checked permissions.
     pub fn link_new(&mut self, dir: Ino, name: &[u8], node: Inode) -> Result<Ino, Errno> {
-        let is_dir = matches!(node.kind, Kind::Dir { .. });
+        let is_dir = matches!(node.kind, NodeKind::Dir { .. });
         let ino = self.new_node(node)?;
         if let Err(e) = self.link_node(dir, name, ino) {
             self.tree.remove(ino);
@@ -395,7 +397,7 @@ impl State {
     /// Drops a link of `ino`, which was in directory `dir`.
     pub fn drop_link(&mut self, ino: Ino, dir: Ino) -> Result<(), Errno> {
         let node = self.tree.node_mut(ino)?;
-        if matches!(node.kind, Kind::Dir { .. }) {
+        if matches!(node.kind, NodeKind::Dir { .. }) {
             node.nlink = 0;
             let up = self.tree.node_mut(dir)?;
             up.nlink = up.nlink.saturating_sub(1);
@@ -415,8 +417,8 @@ impl State {
         }
         if let Some(node) = self.tree.remove(ino) {
             match &node.kind {
-                Kind::File { content, .. } => self.quota.give(content.charged()),
-                Kind::Symlink(t) => self.quota.give(t.len() as u64),
+                NodeKind::File { content, .. } => self.quota.give(content.charged()),
+                NodeKind::Symlink(t) => self.quota.give(t.len() as u64),
                 _ => {}
             }
         }

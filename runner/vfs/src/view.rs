@@ -4,10 +4,10 @@
 
 use crate::base;
 use crate::budget::Budget;
-use crate::content::{Content, Lazy};
-use crate::delta::Snapshot;
+use crate::content::{FileContent, LazyBytes};
+use crate::delta::TreeVersion;
 use crate::errno::Errno;
-use crate::tree::{Ino, Inode, Kind, Name, ROOT, Tree};
+use crate::tree::{Ino, Inode, Name, NodeKind, NodeTree, ROOT};
 use box_abi::Stat;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet, btree_map};
@@ -16,14 +16,14 @@ use std::sync::Arc;
 
 /// What is found at a path.
 #[derive(Clone, Debug)]
-pub struct Seen<'a> {
+pub struct PathView<'a> {
     pub stat: Stat,
-    pub shape: Shape<'a>,
+    pub shape: ViewShape<'a>,
 }
 
 /// What it is.
 #[derive(Clone, Debug)]
-pub enum Shape<'a> {
+pub enum ViewShape<'a> {
     Dir,
     File(FileView<'a>),
     Symlink(&'a [u8]),
@@ -34,7 +34,7 @@ pub enum Shape<'a> {
 /// A file's bytes.
 #[derive(Clone, Debug)]
 pub struct FileView<'a> {
-    content: &'a Content,
+    content: &'a FileContent,
     budget: &'a Arc<Budget>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> FileView<'a> {
     }
 
     /// What the session began with, if it has changed none of it and it is fetched when wanted.
-    pub fn untouched(&self) -> Option<&'a Arc<dyn Lazy>> {
+    pub fn untouched(&self) -> Option<&'a Arc<dyn LazyBytes>> {
         self.content.untouched()
     }
 
@@ -73,12 +73,12 @@ impl<'a> FileView<'a> {
 
 /// A name that leads to other things than as the session began.
 #[derive(Clone, Debug)]
-pub struct Difference<'a> {
-    pub old: Option<Seen<'a>>,
-    pub new: Option<Seen<'a>>,
+pub struct ViewDifference<'a> {
+    pub old: Option<PathView<'a>>,
+    pub new: Option<PathView<'a>>,
 }
 
-impl Snapshot {
+impl TreeVersion {
     /// Calls `each` with all that is below the directory `dir`, which has an absolute plain path: with the path from
     /// there, what is above first, in the order of names.
     ///
@@ -87,7 +87,7 @@ impl Snapshot {
     pub fn each_below<E: From<Errno>>(
         &self,
         dir: &[u8],
-        each: &mut dyn FnMut(&[u8], Seen<'_>) -> Result<(), E>,
+        each: &mut dyn FnMut(&[u8], PathView<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let top = lookup(&self.tree, dir)?;
         let mut path = Vec::new();
@@ -101,7 +101,7 @@ impl Snapshot {
             push(&mut path, name);
             let Some(node) = self.tree.get(*ino) else { continue };
             each(&path, self.seen(node, *ino))?;
-            if matches!(node.kind, Kind::Dir { .. }) {
+            if matches!(node.kind, NodeKind::Dir { .. }) {
                 frames.push((entries(&self.tree, Some(*ino)), path.len()));
             }
         }
@@ -116,12 +116,12 @@ impl Snapshot {
     pub fn differences<E: From<Errno>>(
         &self,
         dir: &[u8],
-        each: &mut dyn FnMut(&[u8], Difference<'_>) -> Result<(), E>,
+        each: &mut dyn FnMut(&[u8], ViewDifference<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (old, new) = (&self.origin.tree, &self.tree);
         let touched = new.touched();
         let top = |tree| lookup(tree, dir).ok();
-        let mut frames = vec![Frame::new((old, top(old)), (new, top(new)), 0)];
+        let mut frames = vec![ViewFrame::new((old, top(old)), (new, top(new)), 0)];
         let mut path = Vec::new();
         while let Some(frame) = frames.last_mut() {
             path.truncate(frame.len);
@@ -138,21 +138,21 @@ impl Snapshot {
             if differs(before.map(|n| &**n.0), after.map(|n| &**n.0)) {
                 let old = before.map(|(n, i)| self.seen(n, i));
                 let new = after.map(|(n, i)| self.seen(n, i));
-                each(&path, Difference { old, new })?;
+                each(&path, ViewDifference { old, new })?;
             }
             let dir = |n: Option<(&Arc<Inode>, Ino)>| {
-                n.filter(|(n, _)| matches!(n.kind, Kind::Dir { .. })).map(|(_, i)| i)
+                n.filter(|(n, _)| matches!(n.kind, NodeKind::Dir { .. })).map(|(_, i)| i)
             };
             let (a, b) = (dir(before), dir(after));
             if a.is_some() || b.is_some() {
-                frames.push(Frame::new((old, a), (new, b), path.len()));
+                frames.push(ViewFrame::new((old, a), (new, b), path.len()));
             }
         }
         Ok(())
     }
 
     /// What was at a path as the session began.
-    pub fn begun(&self, path: &[u8]) -> Option<Seen<'_>> {
+    pub fn begun(&self, path: &[u8]) -> Option<PathView<'_>> {
         let tree = &self.origin.tree;
         let mut at = ROOT;
         for name in path.split(|b| *b == b'/').filter(|n| !n.is_empty()) {
@@ -161,16 +161,16 @@ impl Snapshot {
         Some(self.seen(tree.get(at)?, at))
     }
 
-    fn seen<'a>(&'a self, node: &'a Inode, ino: Ino) -> Seen<'a> {
+    fn seen<'a>(&'a self, node: &'a Inode, ino: Ino) -> PathView<'a> {
         let shape = match &node.kind {
-            Kind::Dir { .. } => Shape::Dir,
-            Kind::File { content, .. } => {
-                Shape::File(FileView { content, budget: self.tree.budget() })
+            NodeKind::Dir { .. } => ViewShape::Dir,
+            NodeKind::File { content, .. } => {
+                ViewShape::File(FileView { content, budget: self.tree.budget() })
             }
-            Kind::Symlink(target) => Shape::Symlink(target),
-            _ => Shape::Other,
+            NodeKind::Symlink(target) => ViewShape::Symlink(target),
+            _ => ViewShape::Other,
         };
-        Seen { stat: node.stat(ino), shape }
+        PathView { stat: node.stat(ino), shape }
     }
 }
 
@@ -186,7 +186,7 @@ fn is_untouched(ino: Ino, touched: &HashSet<Ino>) -> bool {
     ino >= base::FIRST && !touched.contains(&ino)
 }
 
-fn lookup(tree: &Tree, path: &[u8]) -> Result<Ino, Errno> {
+fn lookup(tree: &NodeTree, path: &[u8]) -> Result<Ino, Errno> {
     let mut at = ROOT;
     for name in path.split(|b| *b == b'/').filter(|n| !n.is_empty()) {
         at = *tree.entries(at)?.get(name).ok_or(Errno::NOENT)?;
@@ -194,7 +194,7 @@ fn lookup(tree: &Tree, path: &[u8]) -> Result<Ino, Errno> {
     tree.entries(at).map(|_| at)
 }
 
-fn entries(tree: &Tree, dir: Option<Ino>) -> btree_map::Iter<'_, Name, Ino> {
+fn entries(tree: &NodeTree, dir: Option<Ino>) -> btree_map::Iter<'_, Name, Ino> {
     static NONE: BTreeMap<Name, Ino> = BTreeMap::new();
     dir.and_then(|d| tree.entries(d).ok()).map_or(&NONE, |e| e).iter()
 }
@@ -203,25 +203,29 @@ fn entries(tree: &Tree, dir: Option<Ino>) -> btree_map::Iter<'_, Name, Ino> {
 fn differs(old: Option<&Inode>, new: Option<&Inode>) -> bool {
     let (Some(old), Some(new)) = (old, new) else { return true };
     let same = match (&old.kind, &new.kind) {
-        (Kind::Dir { .. }, Kind::Dir { .. }) => true,
-        (Kind::File { content: a, .. }, Kind::File { content: b, .. }) => a.same(b),
-        (Kind::Symlink(a), Kind::Symlink(b)) => return a != b,
+        (NodeKind::Dir { .. }, NodeKind::Dir { .. }) => true,
+        (NodeKind::File { content: a, .. }, NodeKind::File { content: b, .. }) => a.same(b),
+        (NodeKind::Symlink(a), NodeKind::Symlink(b)) => return a != b,
         (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
     };
     !same || old.mode != new.mode
 }
 
 /// A directory that is compared: what is left of both sides, and the length of its path.
-struct Frame<'a> {
+struct ViewFrame<'a> {
     old: Peekable<btree_map::Iter<'a, Name, Ino>>,
     new: Peekable<btree_map::Iter<'a, Name, Ino>>,
     len: usize,
 }
 
-impl<'a> Frame<'a> {
-    fn new(old: (&'a Tree, Option<Ino>), new: (&'a Tree, Option<Ino>), len: usize) -> Frame<'a> {
+impl<'a> ViewFrame<'a> {
+    fn new(
+        old: (&'a NodeTree, Option<Ino>),
+        new: (&'a NodeTree, Option<Ino>),
+        len: usize,
+    ) -> ViewFrame<'a> {
         let side = |(tree, dir)| entries(tree, dir).peekable();
-        Frame { old: side(old), new: side(new), len }
+        ViewFrame { old: side(old), new: side(new), len }
     }
 
     fn next(&mut self) -> Option<(&'a Name, Option<Ino>, Option<Ino>)> {

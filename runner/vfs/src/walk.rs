@@ -14,9 +14,9 @@
 use crate::errno::Errno;
 use crate::fifos::join;
 pub use crate::node::MAX_NAME;
-use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, Ino, Kind, ROOT, State};
+use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, Ino, NodeKind, ROOT, TreeState};
 use crate::{Vfs, stop};
-use box_abi::{Kind as FileKind, Stat};
+use box_abi::{FileKind, Stat};
 use std::sync::RwLockReadGuard;
 
 /// POSIX `SYMLOOP_MAX` as Linux has it.
@@ -52,7 +52,7 @@ pub enum Loc {
 
 /// What to do with the last component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Last {
+pub enum LastComponent {
     /// Follow it if it is a symbolic link.
     Follow,
     /// Follow it only if a slash comes after it.
@@ -63,13 +63,13 @@ pub enum Last {
 }
 
 /// `Follow` or `Keep`.
-pub(crate) fn follow_if(follow: bool) -> Last {
-    if follow { Last::Follow } else { Last::Keep }
+pub(crate) fn follow_if(follow: bool) -> LastComponent {
+    if follow { LastComponent::Follow } else { LastComponent::Keep }
 }
 
 /// A resolved path.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub struct ResolvedPath {
     /// The directory of the last component and its name; `None` when the path
     /// ends in `/`-root, `.` or `..`.
     pub parent: Option<(Loc, Vec<u8>)>,
@@ -79,7 +79,7 @@ pub struct Walk {
     pub slash: bool,
 }
 
-impl Walk {
+impl ResolvedPath {
     /// What is there, or ENOENT.
     pub fn existing(self) -> Result<Loc, Errno> {
         self.found.ok_or(Errno::NOENT)
@@ -90,11 +90,11 @@ impl Walk {
 /// asked.
 struct Lock<'a> {
     vfs: &'a Vfs,
-    guard: Option<RwLockReadGuard<'a, State>>,
+    guard: Option<RwLockReadGuard<'a, TreeState>>,
 }
 
 impl Lock<'_> {
-    fn tree(&mut self) -> &State {
+    fn tree(&mut self) -> &TreeState {
         self.guard.get_or_insert_with(|| self.vfs.read())
     }
 
@@ -122,7 +122,7 @@ impl Vfs {
     }
 
     /// Resolves `path` from `base`. The tree must not be locked by the caller.
-    pub fn walk(&self, base: &Loc, path: &[u8], how: Last) -> Result<Walk, Errno> {
+    pub fn walk(&self, base: &Loc, path: &[u8], how: LastComponent) -> Result<ResolvedPath, Errno> {
         if path.is_empty() {
             return Err(Errno::NOENT);
         }
@@ -168,7 +168,7 @@ impl Vfs {
             }
             let Some((child, kind)) = self.child(&mut lock, &cur, &name)? else {
                 return if last {
-                    Ok(Walk { parent: Some((cur, name)), found: None, slash })
+                    Ok(ResolvedPath { parent: Some((cur, name)), found: None, slash })
                 } else {
                     Err(Errno::NOENT)
                 };
@@ -197,17 +197,17 @@ impl Vfs {
                 continue;
             }
             if last {
-                if slash && how != Last::Entry && kind != FileKind::Dir {
+                if slash && how != LastComponent::Entry && kind != FileKind::Dir {
                     return Err(Errno::NOTDIR);
                 }
-                return Ok(Walk { parent: Some((cur, name)), found: Some(child), slash });
+                return Ok(ResolvedPath { parent: Some((cur, name)), found: Some(child), slash });
             }
             if kind != FileKind::Dir {
                 return Err(Errno::NOTDIR);
             }
             cur = child;
         }
-        Ok(Walk { parent: None, found: Some(cur), slash })
+        Ok(ResolvedPath { parent: None, found: Some(cur), slash })
     }
 
     /// One host call for the rest of a path below a mount, when it is plain.
@@ -216,9 +216,9 @@ impl Vfs {
         cur: &Loc,
         name: &[u8],
         todo: &[Vec<u8>],
-        how: Last,
+        how: LastComponent,
         slash: bool,
-    ) -> Option<Walk> {
+    ) -> Option<ResolvedPath> {
         let Loc::Host(m, rel) = cur else { return None };
         if todo.is_empty() || todo.iter().any(|c| c == b"." || c == b".." || c.len() > MAX_NAME) {
             return None;
@@ -234,9 +234,9 @@ impl Vfs {
         let plain = match stat.kind {
             FileKind::Symlink => !follows(how, slash),
             FileKind::Dir => true,
-            _ => !slash || how == Last::Entry,
+            _ => !slash || how == LastComponent::Entry,
         };
-        plain.then_some(Walk {
+        plain.then_some(ResolvedPath {
             parent: Some((Loc::Host(*m, path), last)),
             found: Some(Loc::Host(*m, full)),
             slash,
@@ -255,16 +255,16 @@ impl Vfs {
     }
 
     /// The directory above; the root's is the root.
-    pub(crate) fn parent(&self, st: &State, loc: &Loc) -> Result<Loc, Errno> {
+    pub(crate) fn parent(&self, st: &TreeState, loc: &Loc) -> Result<Loc, Errno> {
         Ok(match loc {
             Loc::Tree(ino) => match &st.tree.node(*ino)?.kind {
-                Kind::Dir { parent, .. } | Kind::Mount { parent, .. } => Loc::Tree(*parent),
+                NodeKind::Dir { parent, .. } | NodeKind::Mount { parent, .. } => Loc::Tree(*parent),
                 _ => Loc::Tree(BRIDGE),
             },
             Loc::Host(m, rel) if rel.is_empty() => {
                 let at = self.shared.mounts[*m].at;
                 match &st.tree.node(at)?.kind {
-                    Kind::Mount { parent, .. } => Loc::Tree(*parent),
+                    NodeKind::Mount { parent, .. } => Loc::Tree(*parent),
                     _ => Loc::Tree(ROOT),
                 }
             }
@@ -289,7 +289,7 @@ impl Vfs {
                 let st = lock.tree();
                 let node = st.tree.node(*ino)?;
                 match &node.kind {
-                    Kind::Dir { entries, .. } => {
+                    NodeKind::Dir { entries, .. } => {
                         node.need(1)?;
                         if *ino == DEV_FD {
                             let n = std::str::from_utf8(name).ok().and_then(|s| s.parse().ok());
@@ -314,14 +314,14 @@ impl Vfs {
                         };
                         let node = st.tree.node(child)?;
                         Ok(Some(match node.kind {
-                            Kind::Mount { index, .. } => {
+                            NodeKind::Mount { index, .. } => {
                                 (Loc::Host(index, Vec::new()), self.shared.mounts[index].kind)
                             }
-                            Kind::Descriptor(n) => (Loc::Descriptor(n), FileKind::CharDevice),
+                            NodeKind::Descriptor(n) => (Loc::Descriptor(n), FileKind::CharDevice),
                             _ => (Loc::Tree(child), node.file_kind()),
                         }))
                     }
-                    Kind::BridgePipes => Ok(Some((Loc::PipeDir(name.to_vec()), FileKind::Dir))),
+                    NodeKind::BridgePipes => Ok(Some((Loc::PipeDir(name.to_vec()), FileKind::Dir))),
                     _ => Err(Errno::NOTDIR),
                 }
             }
@@ -392,7 +392,7 @@ impl Vfs {
 
     /// The absolute path of a directory, for the working directory; ENAMETOOLONG past
     /// [`MAX_CWD`].
-    pub(crate) fn path_of(&self, st: &State, loc: &Loc) -> Result<Vec<u8>, Errno> {
+    pub(crate) fn path_of(&self, st: &TreeState, loc: &Loc) -> Result<Vec<u8>, Errno> {
         let mut parts: Vec<Vec<u8>> = Vec::new();
         let mut len = 0;
         let mut at = match loc {
@@ -407,7 +407,7 @@ impl Vfs {
         };
         while at != ROOT {
             let parent = match &st.tree.node(at)?.kind {
-                Kind::Dir { parent, .. } | Kind::Mount { parent, .. } => *parent,
+                NodeKind::Dir { parent, .. } | NodeKind::Mount { parent, .. } => *parent,
                 _ => return Err(Errno::NOTDIR),
             };
             let entries = st.tree.entries(parent)?;
@@ -431,19 +431,19 @@ impl Vfs {
     }
 }
 
-fn tree_link(st: &State, loc: &Loc) -> Result<Vec<u8>, Errno> {
+fn tree_link(st: &TreeState, loc: &Loc) -> Result<Vec<u8>, Errno> {
     let Loc::Tree(ino) = loc else { return Err(Errno::INVAL) };
     match &st.tree.node(*ino)?.kind {
-        Kind::Symlink(target) => Ok(target.to_vec()),
+        NodeKind::Symlink(target) => Ok(target.to_vec()),
         _ => Err(Errno::INVAL),
     }
 }
 
-fn follows(how: Last, slash: bool) -> bool {
+fn follows(how: LastComponent, slash: bool) -> bool {
     match how {
-        Last::Follow => true,
-        Last::Keep => slash,
-        Last::Entry => false,
+        LastComponent::Follow => true,
+        LastComponent::Keep => slash,
+        LastComponent::Entry => false,
     }
 }
 

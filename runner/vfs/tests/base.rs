@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wasibox_vfs::ChangeKind::*;
 use wasibox_vfs::{
-    BaseFile, BaseKind, Bounds, ChangeKind, DiskLimits, Errno, Folder, FolderEntry, OpenFlags, Vfs,
+    BaseFile, BaseKind, ChangeBounds, ChangeKind, DiskLimits, Errno, Folder, FolderEntry,
+    OpenFlags, Vfs,
 };
 
 /// `depth` levels of directories `a` and `b`, each with a file `f` that holds its path.
@@ -45,16 +46,20 @@ fn deep(depth: usize) -> (Vfs, Arc<AtomicUsize>) {
             &[],
             DiskLimits::default(),
             unlimited(),
-            &Protected::default(),
+            &ProtectedPaths::default(),
         )
         .unwrap(),
         listed,
     )
 }
 
-fn changes(v: &Vfs, mark: &wasibox_vfs::changes::Mark) -> Vec<(String, ChangeKind)> {
+fn changes(v: &Vfs, mark: &wasibox_vfs::changes::ChangeMark) -> Vec<(String, ChangeKind)> {
     let text = |path| String::from_utf8(path).unwrap();
-    v.changes(mark, &Bounds::default()).list.into_iter().map(|c| (text(c.path), c.kind)).collect()
+    v.changes(mark, &ChangeBounds::default())
+        .list
+        .into_iter()
+        .map(|c| (text(c.path), c.kind))
+        .collect()
 }
 
 #[test]
@@ -143,7 +148,7 @@ fn a_damaged_layer_ends_nothing_and_is_told() {
         &[],
         DiskLimits::default(),
         unlimited(),
-        &Protected::default(),
+        &ProtectedPaths::default(),
     )
     .unwrap();
     let deep = format!("{}/f", "/usr".repeat(200));

@@ -5,11 +5,11 @@ mod common;
 use common::sessions::*;
 use common::*;
 use std::convert::Infallible;
-use wasibox_vfs::delta::{Change, Delta, Id, Layer, Totals, between};
+use wasibox_vfs::delta::{Delta, FileTotals, Id, Layer, NodeChange, between};
 use wasibox_vfs::{BaseFile, DiskLimits, Errno, OpenFlags, Vfs};
 
 fn session() -> Vfs {
-    Vfs::new(image(), &[], DiskLimits::default(), unlimited(), &Protected::default()).unwrap()
+    Vfs::new(image(), &[], DiskLimits::default(), unlimited(), &ProtectedPaths::default()).unwrap()
 }
 
 /// Through the form in which it is sent.
@@ -119,7 +119,8 @@ fn over_another_image_or_other_mounts_what_can_be_is_taken_up() {
         Ok(())
     });
     let with = |base: Vec<BaseFile>, mounts: &[_]| {
-        Vfs::new(base, mounts, DiskLimits::default(), unlimited(), &Protected::default()).unwrap()
+        Vfs::new(base, mounts, DiskLimits::default(), unlimited(), &ProtectedPaths::default())
+            .unwrap()
     };
     let bare = with(vec![], &[]);
     assert_eq!(bare.restore(parts[0].clone()), Err(Errno::INVAL));
@@ -145,7 +146,7 @@ fn what_a_session_began_with_can_be_put_back() {
     let v = session();
     let given = |names: &[&str]| {
         let names = names.iter().map(|n| n.as_bytes().to_vec().into()).collect();
-        (Id::Given(names), Change::Given)
+        (Id::Given(names), NodeChange::Given)
     };
     let before = dump(&v);
     write(&v, "/usr/f", "replaced").unwrap();
@@ -156,9 +157,9 @@ fn what_a_session_began_with_can_be_put_back() {
         vec![given(&["usr"]), given(&["usr", "f"]), given(&["usr", "g"]), given(&["usr", "a"])];
     v.restore(Delta { totals: Default::default(), nodes }).unwrap();
     assert_eq!(dump(&v), before);
-    let made = vec![(Id::Made(0), Change::Given)];
+    let made = vec![(Id::Made(0), NodeChange::Given)];
     assert_eq!(
-        v.restore(Delta { totals: Totals { made: 1, ..Default::default() }, nodes: made }),
+        v.restore(Delta { totals: FileTotals { made: 1, ..Default::default() }, nodes: made }),
         Err(Errno::INVAL)
     );
 }

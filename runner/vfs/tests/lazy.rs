@@ -6,8 +6,8 @@ use common::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wasibox_vfs::{
-    BaseFile, BaseKind, Budget, DiskLimits, Errno, Folder, FolderEntry, Lazy, Program, Shape, Vfs,
-    delta,
+    BaseFile, BaseKind, Budget, DiskLimits, Errno, Folder, FolderEntry, LazyBytes, ProgramMark,
+    Vfs, ViewShape, delta,
 };
 
 /// Bytes that count how often they are fetched, and fail if they are told to.
@@ -24,7 +24,7 @@ impl Bytes {
     }
 }
 
-impl Lazy for Bytes {
+impl LazyBytes for Bytes {
     fn len(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -65,7 +65,7 @@ fn with(files: &[(&'static str, &Arc<Bytes>)]) -> Vfs {
     let dir = Dir(files.iter().map(|(n, b)| (*n, (*b).clone())).collect());
     let kind = BaseKind::Dir(Arc::new(dir));
     let base = BaseFile { path: b"/work".to_vec(), mode: 0o755, time: 0, kind };
-    Vfs::new([base], &[], DiskLimits::default(), unlimited(), &Protected::default()).unwrap()
+    Vfs::new([base], &[], DiskLimits::default(), unlimited(), &ProtectedPaths::default()).unwrap()
 }
 
 const RW: wasibox_vfs::OpenFlags = wasibox_vfs::OpenFlags { write: true, ..READ };
@@ -155,14 +155,14 @@ fn a_snapshot_is_gone_through_and_compared() {
     snapshot
         .each_below::<Errno>(b"/work", &mut |path, s| {
             let what = match s.shape {
-                Shape::Dir => "dir".to_owned(),
-                Shape::File(f) => {
+                ViewShape::Dir => "dir".to_owned(),
+                ViewShape::File(f) => {
                     let mut b = vec![0; 10];
                     let n = f.read(0, &mut b)?;
                     format!("{}{}", text(&b[..n]), if f.untouched().is_some() { "=" } else { "" })
                 }
-                Shape::Symlink(t) => format!("-> {}", text(t)),
-                Shape::Other => "?".to_owned(),
+                ViewShape::Symlink(t) => format!("-> {}", text(t)),
+                ViewShape::Other => "?".to_owned(),
             };
             seen.push(format!("{}: {what}", text(path)));
             Ok(())
@@ -189,11 +189,14 @@ fn a_snapshot_is_gone_through_and_compared() {
 #[test]
 fn a_program_is_known_before_its_bytes_are() {
     let bytes = Bytes::new(vec![1; 1000], Some(Errno::IO));
-    let kind = BaseKind::LazyProgram(bytes.clone(), Program(3));
+    let kind = BaseKind::LazyProgram(bytes.clone(), ProgramMark(3));
     let base = BaseFile { path: b"/bin/x".to_vec(), mode: 0o755, time: 0, kind };
-    let v = Vfs::new([base], &[], DiskLimits::default(), unlimited(), &Protected::default());
+    let v = Vfs::new([base], &[], DiskLimits::default(), unlimited(), &ProtectedPaths::default());
     let v = v.unwrap();
-    assert_eq!(v.executable(&ROOT_LOC, b"/bin/x", 10), Ok(program_file(Some(Program(3)), "x", "")));
+    assert_eq!(
+        v.executable(&ROOT_LOC, b"/bin/x", 10),
+        Ok(program_file(Some(ProgramMark(3)), "x", ""))
+    );
     assert_eq!(v.stat(&ROOT_LOC, b"/bin/x", true).unwrap().size, 1000);
     assert_eq!(bytes.ready.load(Ordering::Relaxed), 0);
     assert_eq!(read(&v, "/bin/x"), Err(Errno::IO));

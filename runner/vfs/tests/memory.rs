@@ -8,7 +8,8 @@ use wasibox_vfs::{Budget, DiskLimits, Errno, Vfs};
 fn small(memory: u64) -> (Vfs, std::sync::Arc<Budget>) {
     let budget = Budget::new(memory);
     (
-        Vfs::new([], &[], DiskLimits::default(), budget.clone(), &Protected::default()).unwrap(),
+        Vfs::new([], &[], DiskLimits::default(), budget.clone(), &ProtectedPaths::default())
+            .unwrap(),
         budget,
     )
 }

@@ -6,7 +6,9 @@ use common::*;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wasibox_vfs::{Bounds, ChangeKind, DiskLimits, Errno, FileKind, MountError, OpenFlags, Vfs};
+use wasibox_vfs::{
+    ChangeBounds, ChangeKind, DiskLimits, Errno, FileKind, MountError, OpenFlags, Vfs,
+};
 
 struct World {
     _tmp: tempfile::TempDir,
@@ -180,7 +182,7 @@ fn bad_mounts_are_refused() {
     let w = world();
     let try_all = |m: &[(&Path, &str)]| {
         let specs: Vec<_> = m.iter().map(|(h, g)| mount(h, g, false)).collect();
-        Vfs::new([], &specs, DiskLimits::default(), unlimited(), &Protected::default())
+        Vfs::new([], &specs, DiskLimits::default(), unlimited(), &ProtectedPaths::default())
     };
     for guest in ["m", "/", "/a/../b", "/a/./b", "/dev", "/dev/x", "/.box/x", "/a\0b"] {
         let r = try_all(&[(&w.dir, guest)]);
@@ -257,7 +259,7 @@ fn changes_in_a_writable_mount_are_listed() {
     write(&v, "/m/gone", "1").unwrap();
     v.remove(&ROOT_LOC, b"/m/gone", false).unwrap();
     let list: Vec<_> = v
-        .changes(&mark, &Bounds::default())
+        .changes(&mark, &ChangeBounds::default())
         .list
         .into_iter()
         .map(|c| (String::from_utf8(c.path).unwrap(), c.kind, c.size))

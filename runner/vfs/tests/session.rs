@@ -6,11 +6,11 @@ use box_abi::{MetaRequest, STAT_LEN, Stat};
 use common::*;
 use std::sync::Arc;
 use wasibox_vfs::{
-    BaseFile, BaseKind, Bounds, ChangeKind, DiskLimits, Errno, File, FileKind, OpenFlags, Opened,
-    Program, Stated, Vfs,
+    BaseFile, BaseKind, ChangeBounds, ChangeKind, DiskLimits, Errno, FileKind, OpenFlags,
+    OpenResult, ProgramMark, StatResult, Vfs, VfsFile,
 };
 
-fn base(path: &str, text: &str, program: Option<Program>) -> BaseFile {
+fn base(path: &str, text: &str, program: Option<ProgramMark>) -> BaseFile {
     let bytes = Arc::new(text.as_bytes().to_vec());
     let mode = if program.is_some() { 0o755 } else { 0o644 };
     BaseFile { path: path.into(), mode, time: 5, kind: BaseKind::File { bytes, program } }
@@ -22,7 +22,7 @@ fn limited(bytes: u64, entries: u64) -> Vfs {
         &[],
         DiskLimits { bytes, entries, ..DiskLimits::default() },
         unlimited(),
-        &Protected::default(),
+        &ProtectedPaths::default(),
     )
     .unwrap()
 }
@@ -99,15 +99,19 @@ fn the_image_is_free_until_it_is_written_over() {
 #[test]
 fn a_program_that_is_written_to_is_none_any_more() {
     let files =
-        [base("/bin/ls", "\0asm", Some(Program(3))), base("/bin/x.sh", "#!/bin/sh\n", None)];
-    let v =
-        Vfs::new(files, &[], DiskLimits::default(), unlimited(), &Protected::default()).unwrap();
+        [base("/bin/ls", "\0asm", Some(ProgramMark(3))), base("/bin/x.sh", "#!/bin/sh\n", None)];
+    let v = Vfs::new(files, &[], DiskLimits::default(), unlimited(), &ProtectedPaths::default())
+        .unwrap();
     let exe = |p: &str| v.executable(&ROOT_LOC, p.as_bytes(), 16);
-    assert_eq!(exe("/bin/ls"), Ok(program_file(Some(Program(3)), "ls", "\0asm")));
+    assert_eq!(exe("/bin/ls"), Ok(program_file(Some(ProgramMark(3)), "ls", "\0asm")));
     v.symlink(b"/bin/ls", &ROOT_LOC, b"/tmp/l").unwrap();
-    assert_eq!(exe("/tmp/l"), Ok(program_file(Some(Program(3)), "ls", "\0asm")), "a link's target");
+    assert_eq!(
+        exe("/tmp/l"),
+        Ok(program_file(Some(ProgramMark(3)), "ls", "\0asm")),
+        "a link's target"
+    );
     v.link(&ROOT_LOC, b"/bin/ls", false, &ROOT_LOC, b"/tmp/h").unwrap();
-    assert_eq!(exe("/tmp/h").unwrap().program, Some(Program(3)));
+    assert_eq!(exe("/tmp/h").unwrap().program, Some(ProgramMark(3)));
     assert_eq!(exe("/bin/x.sh"), Err(Errno::ACCES), "not executable");
     v.chmod(&ROOT_LOC, b"/bin/x.sh", 0o755).unwrap();
     assert_eq!(exe("/bin/x.sh"), Ok(program_file(None, "x.sh", "#!/bin/sh\n")));
@@ -123,12 +127,12 @@ fn changes_are_what_differs() {
         &[],
         DiskLimits::default(),
         unlimited(),
-        &Protected::default(),
+        &ProtectedPaths::default(),
     )
     .unwrap();
     write(&v, "/tmp/before", "x").unwrap();
     let mark = v.mark();
-    assert_eq!(v.changes(&mark, &Bounds::default()).list, []);
+    assert_eq!(v.changes(&mark, &ChangeBounds::default()).list, []);
     write(&v, "/etc/a", "changed").unwrap();
     v.remove(&ROOT_LOC, b"/etc/b", false).unwrap();
     v.chmod(&ROOT_LOC, b"/tmp/before", 0o600).unwrap();
@@ -138,7 +142,7 @@ fn changes_are_what_differs() {
     write(&v, "/tmp/gone", "x").unwrap();
     v.remove(&ROOT_LOC, b"/tmp/gone", false).unwrap();
     let list: Vec<_> = v
-        .changes(&mark, &Bounds::default())
+        .changes(&mark, &ChangeBounds::default())
         .list
         .into_iter()
         .map(|c| (String::from_utf8(c.path).unwrap(), c.kind, c.size))
@@ -153,7 +157,7 @@ fn changes_are_what_differs() {
             ("/output/d/new".into(), Created, 3),
         ]
     );
-    assert_eq!(v.changes(&v.mark(), &Bounds::default()).list, []);
+    assert_eq!(v.changes(&v.mark(), &ChangeBounds::default()).list, []);
 }
 
 #[test]
@@ -199,7 +203,7 @@ fn mode_bits_are_enforced_for_the_owner() {
     assert_eq!(names(&v, "/tmp/d").unwrap(), ["f"]);
 }
 
-fn ask(f: &File, req: &MetaRequest<'_>) -> Result<Option<Stat>, u16> {
+fn ask(f: &VfsFile, req: &MetaRequest<'_>) -> Result<Option<Stat>, u16> {
     f.write(0, false, &req.encode()).unwrap();
     let mut b = [0; 2 + STAT_LEN];
     let n = f.read(0, &mut b).unwrap();
@@ -292,8 +296,8 @@ fn devices_and_descriptors() {
         [("/dev/stdin", 0), ("/dev/stderr", 2), ("/dev/fd/17", 17), ("/proc/self/fd/5", 5)]
     {
         let o = v.open(&ROOT_LOC, p.as_bytes(), READ, 0).unwrap();
-        assert!(matches!(o, Opened::Descriptor(k) if k == n), "{p}");
-        assert_eq!(v.look(&ROOT_LOC, p.as_bytes(), true), Ok(Stated::Descriptor(n)));
+        assert!(matches!(o, OpenResult::Descriptor(k) if k == n), "{p}");
+        assert_eq!(v.look(&ROOT_LOC, p.as_bytes(), true), Ok(StatResult::Descriptor(n)));
     }
     write(&v, "/tmp/f", "text").unwrap();
     let f = open(&v, "/tmp/f", READ).unwrap();

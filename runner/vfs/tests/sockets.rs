@@ -7,7 +7,10 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wasibox_vfs::net::{Address, Family, Flag, Kind, Network, Receive, Size, Socket, Time};
+use wasibox_vfs::net::{
+    Family, LoopbackNetwork, ReceiveOptions, Socket, SocketAddress, SocketFlag, SocketKind,
+    SocketSize, SocketTime,
+};
 use wasibox_vfs::{Budget, Errno};
 
 /// How long Linux is given to deliver what it was sent.
@@ -16,7 +19,7 @@ const DELIVERY: Duration = Duration::from_millis(300);
 /// What a scenario is played with. No operation waits.
 trait World: Sized {
     type Sock;
-    fn socket(&self, v6: bool, kind: Kind) -> Result<Self::Sock, String>;
+    fn socket(&self, v6: bool, kind: SocketKind) -> Result<Self::Sock, String>;
     fn pair(&self) -> Result<(Self::Sock, Self::Sock), String>;
     fn bind(&self, s: &Self::Sock, at: SocketAddr) -> Result<(), String>;
     fn listen(&self, s: &Self::Sock, backlog: i32) -> Result<(), String>;
@@ -37,26 +40,26 @@ fn words(e: Errno) -> String {
     e.text().to_owned()
 }
 
-struct Ours(Network);
+struct Ours(LoopbackNetwork);
 
 impl World for Ours {
     type Sock = Socket;
 
-    fn socket(&self, v6: bool, kind: Kind) -> Result<Socket, String> {
+    fn socket(&self, v6: bool, kind: SocketKind) -> Result<Socket, String> {
         Socket::new(&self.0, if v6 { Family::V6 } else { Family::V4 }, kind).map_err(words)
     }
     fn pair(&self) -> Result<(Socket, Socket), String> {
-        let [a, b] = Socket::pair(&self.0, Family::Unix, Kind::Stream).map_err(words)?;
+        let [a, b] = Socket::pair(&self.0, Family::Unix, SocketKind::Stream).map_err(words)?;
         Ok((a, b))
     }
     fn bind(&self, s: &Socket, at: SocketAddr) -> Result<(), String> {
-        s.bind(Address::Ip(at)).map_err(words)
+        s.bind(SocketAddress::Ip(at)).map_err(words)
     }
     fn listen(&self, s: &Socket, backlog: i32) -> Result<(), String> {
         s.listen(backlog as u32 as usize).map_err(words)
     }
     fn connect(&self, s: &Socket, to: SocketAddr, at_once: bool) -> Result<(), String> {
-        s.connect(Address::Ip(to), at_once).map_err(words)
+        s.connect(SocketAddress::Ip(to), at_once).map_err(words)
     }
     fn accept(&self, s: &Socket) -> Result<Socket, String> {
         s.accept().map_err(words)
@@ -68,11 +71,11 @@ impl World for Ours {
         ip(s.peer().map_err(words)?)
     }
     fn send(&self, s: &Socket, data: &[u8], to: Option<SocketAddr>) -> Result<usize, String> {
-        s.send(data, to.map(Address::Ip)).map_err(words)
+        s.send(data, to.map(SocketAddress::Ip)).map_err(words)
     }
     fn receive(&self, s: &Socket, most: usize, peek: bool) -> Result<Vec<u8>, String> {
         let mut buf = vec![0; most];
-        let n = s.receive(&mut buf, Receive { peek: peek.then_some(0) }).map_err(words)?;
+        let n = s.receive(&mut buf, ReceiveOptions { peek: peek.then_some(0) }).map_err(words)?;
         buf.truncate(n);
         Ok(buf)
     }
@@ -84,10 +87,10 @@ impl World for Ours {
     }
     fn set(&self, s: &Socket, what: &str) {
         match what {
-            "reuseaddr" => s.options().set_flag(Flag::ReuseAddress, true),
-            "reuseport" => s.options().set_flag(Flag::ReusePort, true),
-            "v6only" => s.options().set_flag(Flag::OnlyV6, true),
-            "abort" => s.options().set_time(Time::Linger, Some(Duration::ZERO)),
+            "reuseaddr" => s.options().set_flag(SocketFlag::ReuseAddress, true),
+            "reuseport" => s.options().set_flag(SocketFlag::ReusePort, true),
+            "v6only" => s.options().set_flag(SocketFlag::OnlyV6, true),
+            "abort" => s.options().set_time(SocketTime::Linger, Some(Duration::ZERO)),
             other => panic!("{other}"),
         }
     }
@@ -103,10 +106,10 @@ fn state(read: bool, write: bool, hangup: bool) -> String {
     [mark(read, 'r'), mark(write, 'w'), mark(hangup, 'h')].iter().collect()
 }
 
-fn ip(address: Address) -> Result<SocketAddr, String> {
+fn ip(address: SocketAddress) -> Result<SocketAddr, String> {
     match address {
-        Address::Ip(at) => Ok(at),
-        Address::Unix(_) => Err("a name".into()),
+        SocketAddress::Ip(at) => Ok(at),
+        SocketAddress::Unix(_) => Err("a name".into()),
     }
 }
 
@@ -137,11 +140,11 @@ fn nonblocking(s: &OwnedFd, on: bool) {
 impl World for Linux {
     type Sock = OwnedFd;
 
-    fn socket(&self, v6: bool, kind: Kind) -> Result<OwnedFd, String> {
+    fn socket(&self, v6: bool, kind: SocketKind) -> Result<OwnedFd, String> {
         let family = if v6 { host::AddressFamily::INET6 } else { host::AddressFamily::INET };
         let kind = match kind {
-            Kind::Stream => host::SocketType::STREAM,
-            Kind::Datagram => host::SocketType::DGRAM,
+            SocketKind::Stream => host::SocketType::STREAM,
+            SocketKind::Datagram => host::SocketType::DGRAM,
         };
         let s = host::socket(family, kind, None).map_err(text)?;
         nonblocking(&s, true);
@@ -243,7 +246,7 @@ fn play<W: World>(world: &W, scenario: &str) -> Vec<String> {
             };
             SocketAddr::new(ip.trim_matches(['[', ']']).parse().unwrap(), port)
         };
-        let kinds = HashMap::from([("tcp", Kind::Stream), ("udp", Kind::Datagram)]);
+        let kinds = HashMap::from([("tcp", SocketKind::Stream), ("udp", SocketKind::Datagram)]);
         let s = |i: usize| &sockets[word[i]];
         let done = |r: Result<(), String>| r.map_or_else(|e| e, |()| "done".into());
         let bytes = |r: Result<Vec<u8>, String>| {
@@ -314,7 +317,7 @@ fn play<W: World>(world: &W, scenario: &str) -> Vec<String> {
 }
 
 fn same(scenario: &str) {
-    let ours = play(&Ours(Network::new(Budget::new(64 << 20))), scenario);
+    let ours = play(&Ours(LoopbackNetwork::new(Budget::new(64 << 20))), scenario);
     assert_eq!(ours, play(&Linux, scenario));
 }
 
@@ -591,34 +594,34 @@ fn pairs_are_connected() {
     same("a b = pair\nsend a hi\nrecv b 10\nsend b back\nrecv a 10\nclose a\nrecv b 10\nsend b x");
 }
 
-fn network() -> Network {
-    Network::new(Budget::new(64 << 20))
+fn network() -> LoopbackNetwork {
+    LoopbackNetwork::new(Budget::new(64 << 20))
 }
 
-fn tcp(net: &Network) -> Socket {
-    Socket::new(net, Family::V4, Kind::Stream).unwrap()
+fn tcp(net: &LoopbackNetwork) -> Socket {
+    Socket::new(net, Family::V4, SocketKind::Stream).unwrap()
 }
 
-fn local(port: u16) -> Address {
-    Address::Ip(SocketAddr::from(([127, 0, 0, 1], port)))
+fn local(port: u16) -> SocketAddress {
+    SocketAddress::Ip(SocketAddr::from(([127, 0, 0, 1], port)))
 }
 
 #[test]
 fn nothing_but_the_loopback_exists() {
     let net = network();
     for far in ["10.0.0.1:80", "93.184.216.34:443", "169.254.169.254:80", "224.0.0.1:1"] {
-        let to = Address::Ip(far.parse().unwrap());
+        let to = SocketAddress::Ip(far.parse().unwrap());
         assert_eq!(tcp(&net).connect(to.clone(), false), Err(Errno::NETUNREACH), "{far}");
         assert_eq!(tcp(&net).connect(to.clone(), true), Err(Errno::NETUNREACH), "{far}");
         assert_eq!(tcp(&net).bind(to.clone()), Err(Errno::ADDRNOTAVAIL), "{far}");
-        let udp = Socket::new(&net, Family::V4, Kind::Datagram).unwrap();
+        let udp = Socket::new(&net, Family::V4, SocketKind::Datagram).unwrap();
         assert_eq!(udp.send(b"x", Some(to)), Err(Errno::NETUNREACH), "{far}");
     }
     for far in ["[fe80::1]:80", "[2001:db8::1]:80", "[::ffff:10.0.0.1]:80", "[64:ff9b::7f00:1]:80"]
     {
-        let s = Socket::new(&net, Family::V6, Kind::Stream).unwrap();
+        let s = Socket::new(&net, Family::V6, SocketKind::Stream).unwrap();
         assert_eq!(
-            s.connect(Address::Ip(far.parse().unwrap()), false),
+            s.connect(SocketAddress::Ip(far.parse().unwrap()), false),
             Err(Errno::NETUNREACH),
             "{far}"
         );
@@ -668,7 +671,7 @@ fn a_full_backlog_holds_up_and_goes_on() {
 #[test]
 fn a_full_connection_pushes_back() {
     let net = network();
-    let [a, b] = Socket::pair(&net, Family::Unix, Kind::Stream).unwrap();
+    let [a, b] = Socket::pair(&net, Family::Unix, SocketKind::Stream).unwrap();
     let data = vec![7; wasibox_vfs::net::BUFFER];
     let mut sent = 0;
     while let Ok(n) = a.send(&data, None) {
@@ -677,19 +680,19 @@ fn a_full_connection_pushes_back() {
     assert_eq!((sent, a.send(&data, None)), (wasibox_vfs::net::BUFFER, Err(Errno::AGAIN)));
     assert!(a.ready(true).is_none() && b.ready(true).is_some());
     let mut buf = vec![0; sent / 4];
-    assert_eq!(b.receive(&mut buf, Receive::default()), Ok(sent / 4));
+    assert_eq!(b.receive(&mut buf, ReceiveOptions::default()), Ok(sent / 4));
     assert!(a.ready(true).is_some());
-    b.set_size(Size::Receive, 4096);
-    assert_eq!(b.options().size(Size::Receive), 8192);
+    b.set_size(SocketSize::Receive, 4096);
+    assert_eq!(b.options().size(SocketSize::Receive), 8192);
     assert_eq!(a.send(&data, None), Err(Errno::AGAIN), "less room than there is waiting");
 }
 
 #[test]
 fn what_sockets_hold_is_counted_and_given_back() {
     let budget = Budget::new(1 << 20);
-    let net = Network::new(budget.clone());
+    let net = LoopbackNetwork::new(budget.clone());
     let pairs: Vec<_> =
-        (0..4).map(|_| Socket::pair(&net, Family::Unix, Kind::Stream).unwrap()).collect();
+        (0..4).map(|_| Socket::pair(&net, Family::Unix, SocketKind::Stream).unwrap()).collect();
     let data = vec![1; wasibox_vfs::net::BUFFER];
     let full: Vec<_> = pairs.iter().map(|[a, _]| a.send(&data, None)).collect();
     assert_eq!(full.iter().filter(|r| r.is_ok()).count(), 3, "{full:?}");
@@ -703,28 +706,28 @@ fn the_number_of_sockets_is_capped() {
     let net = network();
     let mut all = Vec::new();
     let end = loop {
-        match Socket::new(&net, Family::V4, Kind::Stream) {
+        match Socket::new(&net, Family::V4, SocketKind::Stream) {
             Ok(s) => all.push(s),
             Err(e) => break e,
         }
     };
     assert_eq!((all.len(), end), (wasibox_vfs::net::MAX_SOCKETS, Errno::NFILE));
     all.pop();
-    assert!(Socket::new(&net, Family::V4, Kind::Stream).is_ok());
+    assert!(Socket::new(&net, Family::V4, SocketKind::Stream).is_ok());
 }
 
 #[test]
 fn datagrams_that_have_no_room_are_lost() {
     let net = network();
-    let a = Socket::new(&net, Family::V4, Kind::Datagram).unwrap();
+    let a = Socket::new(&net, Family::V4, SocketKind::Datagram).unwrap();
     a.bind(local(0)).unwrap();
-    let b = Socket::new(&net, Family::V4, Kind::Datagram).unwrap();
+    let b = Socket::new(&net, Family::V4, SocketKind::Datagram).unwrap();
     let data = vec![3; wasibox_vfs::net::MAX_DATAGRAM];
     for _ in 0..100 {
         assert_eq!(b.send(&data, Some(a.local())), Ok(data.len()));
     }
     assert_eq!(b.send(&[0; 65508], Some(a.local())), Err(Errno::MSGSIZE));
-    let got = std::iter::from_fn(|| a.receive_message(10, Receive::default()).ok()).count();
+    let got = std::iter::from_fn(|| a.receive_message(10, ReceiveOptions::default()).ok()).count();
     assert_eq!(got, wasibox_vfs::net::BUFFER / (data.len() + 128));
 }
 
@@ -757,7 +760,7 @@ fn waiting_threads_are_woken_by_connections_bytes_and_ends() {
         };
         let (mut got, mut buf) = (0, [0; 1000]);
         loop {
-            match a.receive(&mut buf, Receive::default()) {
+            match a.receive(&mut buf, ReceiveOptions::default()) {
                 Ok(0) => return got,
                 Ok(n) => got += n,
                 Err(_) => wait(&a),

@@ -2,22 +2,22 @@
 
 mod common;
 
-use box_abi::session::{Record, STATE_MAX, Writer};
+use box_abi::session::{STATE_MAX, SessionRecord, SessionWriter};
 use common::{READ, ROOT_LOC, WRITE, open, read_bytes, unlimited, vfs};
 use std::sync::Arc;
-use wasibox_vfs::{Budget, DiskLimits, Errno, File, FileKind, OpenFlags, Protected, Vfs};
+use wasibox_vfs::{Budget, DiskLimits, Errno, FileKind, OpenFlags, ProtectedPaths, Vfs, VfsFile};
 
 const NODE: &str = "/.box/state";
 /// Writing what is there.
 const CHANGE: OpenFlags = OpenFlags { create: false, ..WRITE };
 
 fn state(text: &[u8]) -> Vec<u8> {
-    let mut w = Writer::new();
-    w.record(&Record::Alias { name: b"text", text });
+    let mut w = SessionWriter::new();
+    w.record(&SessionRecord::Alias { name: b"text", text });
     w.finish()
 }
 
-fn add(file: &File, bytes: &[u8]) -> Result<(), Errno> {
+fn add(file: &VfsFile, bytes: &[u8]) -> Result<(), Errno> {
     file.write(0, false, bytes).map(drop)
 }
 
@@ -79,7 +79,7 @@ fn replaced_as_a_whole_at_the_close() {
 fn bounded_and_charged() {
     let budget = unlimited();
     let new = |b: &Arc<Budget>| {
-        Vfs::new([], &[], DiskLimits::default(), b.clone(), &Protected::default()).unwrap()
+        Vfs::new([], &[], DiskLimits::default(), b.clone(), &ProtectedPaths::default()).unwrap()
     };
     let v = new(&budget);
     let before = budget.used();

@@ -11,7 +11,7 @@ const RW: OpenFlags = OpenFlags { write: true, ..READ };
 
 fn with(mounts: &[MountSpec], protected: &[&Path]) -> Result<Vfs, MountError> {
     let paths = protected.iter().map(|p| p.to_path_buf()).collect();
-    Vfs::new([], mounts, DiskLimits::default(), unlimited(), &Protected { paths })
+    Vfs::new([], mounts, DiskLimits::default(), unlimited(), &ProtectedPaths { paths })
 }
 
 /// A home with a cache of machine code and an image in it.
@@ -180,7 +180,7 @@ fn open_files_of_mounts_are_bounded() {
     let h = home();
     let limits = DiskLimits { host_descriptors: 10, ..DiskLimits::default() };
     let mounts = [mount(&h.dir, "/h", true)];
-    let v = Vfs::new([], &mounts, limits, unlimited(), &Protected::default()).unwrap();
+    let v = Vfs::new([], &mounts, limits, unlimited(), &ProtectedPaths::default()).unwrap();
     let mut held: Vec<_> = (0..10).map(|_| open(&v, "/h/dist/other", READ).unwrap()).collect();
     assert_eq!(open(&v, "/h/dist/other", READ).err(), Some(Errno::NFILE));
     assert_eq!(write(&v, "/h/new", "x"), Err(Errno::NFILE));

@@ -1,12 +1,12 @@
 //! Calls of the guest that runs in this worker.
 
-use crate::ffi::{self, Handled};
+use crate::ffi::{self, HandlerEnd};
 use crate::host::{Process, Web};
 use crate::memory::GuestMemory;
 use crate::slots;
 use std::cell::RefCell;
 use std::sync::Arc;
-use wasibox_kernel::{Call, Guest, Halt, Sys};
+use wasibox_kernel::{Guest, GuestCall, Halt, Sys};
 
 thread_local! {
     /// The process whose guest runs here.
@@ -30,9 +30,9 @@ pub fn has_why() -> bool {
     WHY.with_borrow(Option::is_some)
 }
 
-struct Here;
+struct PageCaller;
 
-impl Guest<Web> for Here {
+impl Guest<Web> for PageCaller {
     fn process(&self) -> Option<Arc<Process>> {
         PROCESS.with_borrow(Clone::clone)
     }
@@ -46,9 +46,9 @@ impl Guest<Web> for Here {
         let handled = ffi::guest_signal(signal);
         slots::to_kernel();
         match handled {
-            Handled::Done => Ok(true),
-            Handled::None => Ok(false),
-            Handled::Trap => Err(take_why().unwrap_or_else(|| Halt::Trap("a trap".into()))),
+            HandlerEnd::Done => Ok(true),
+            HandlerEnd::None => Ok(false),
+            HandlerEnd::Trap => Err(take_why().unwrap_or_else(|| Halt::Trap("a trap".into()))),
         }
     }
 }
@@ -65,10 +65,10 @@ fn try_stack(frames: u32) -> u32 {
 }
 
 /// Serves a call. One that ends the guest does not return: nothing of it is left by then.
-pub fn enter(call: impl FnOnce(&mut Call<'_, Web>) -> Sys) -> i32 {
+pub fn enter(call: impl FnOnce(&mut GuestCall<'_, Web>) -> Sys) -> i32 {
     try_stack(FRAMES);
     slots::to_kernel();
-    match wasibox_kernel::enter(&mut Here, call) {
+    match wasibox_kernel::enter(&mut PageCaller, call) {
         Ok(errno) => {
             slots::to_guest();
             errno

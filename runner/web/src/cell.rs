@@ -2,28 +2,28 @@
 //!
 //! An instance cannot leave its worker. So an interpreter keeps the one that it began in: between two cells that worker
 //! waits for the next one, which comes by [`Standing::next`]. Whoever drops that ends the interpreter, and the worker is
-//! as any other one. All else that is one's ([`wasibox_kernel::Left`]) lies here, by name. A commit has them as the native
+//! as any other one. All else that is one's ([`wasibox_kernel::CellRemains`]) lies here, by name. A commit has them as the native
 //! runner parks them; one that comes back from there does so in the worker of its next cell (`park`).
 
 use crate::ffi;
 use crate::history::ParkedCell;
-use crate::host::{Job, Loaded, Web};
+use crate::host::{Job, PageProgram, Web};
 use crate::lock;
-use crate::outcome::{Failure, Kind};
-use crate::park::{Change, Parked};
+use crate::outcome::{FailureKind, PageFailure};
+use crate::park::{ParkChange, ParkedMemory};
 use crate::prepare;
-use crate::session::Session;
+use crate::session::PageSession;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 use wasibox_kernel::border::Fd;
-use wasibox_kernel::parked::{self, Rest, Unreadable, park, unpark};
+use wasibox_kernel::parked::{self, ParkedProcess, Unreadable, park, unpark};
 use wasibox_kernel::{
-    BEGIN, Before, CellStart, Cpu, Descriptor, Descriptors, Entry, FORK, GO_ON, Host, Left,
-    OpenFile,
+    BEGIN, CellOrigin, CellRemains, CellStart, CpuUsage, Descriptor, Descriptors, EntryPoint, FORK,
+    GO_ON, Host, OpenDescription,
 };
-use wasibox_vfs::{Errno, Program, Reservation};
+use wasibox_vfs::{Errno, ProgramMark, Reservation};
 
 /// Most interpreters of a session.
 const MAX_CELLS: usize = 16;
@@ -35,7 +35,7 @@ const MAX_JSON: usize = 1 << 20;
 const ANSWER: usize = 20;
 
 /// An interpreter between two cells.
-pub enum Standing {
+pub enum StandingInterpreter {
     /// It stands in a worker.
     Waits {
         /// Where that hears of the next one.
@@ -45,33 +45,33 @@ pub enum Standing {
         is_prepared: bool,
     },
     /// It is to come back in one.
-    Parked { parked: Box<Parked>, memory: Reservation },
+    Parked { parked: Box<ParkedMemory>, memory: Reservation },
 }
 
-impl Standing {
+impl StandingInterpreter {
     /// Where its processes begin.
-    pub fn entry(&self) -> Entry {
+    pub fn entry(&self) -> EntryPoint {
         let is_prepared = match self {
-            Standing::Waits { is_prepared, .. } => *is_prepared,
-            Standing::Parked { parked, .. } => parked.prepared.is_some(),
+            StandingInterpreter::Waits { is_prepared, .. } => *is_prepared,
+            StandingInterpreter::Parked { parked, .. } => parked.prepared.is_some(),
         };
-        Entry::Cell { is_prepared }
+        EntryPoint::Cell { is_prepared }
     }
 }
 
 /// What a cell has answered.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct PageCellAnswer {
     pub status: u8,
     pub value: Option<String>,
     pub json: Option<String>,
     /// What it has changed in its memory, once that was asked for.
-    pub change: Option<Change>,
+    pub change: Option<ParkChange>,
 }
 
-impl Answer {
+impl PageCellAnswer {
     /// Reads the answer that lies there in the memory of this worker's guest, whose it is to write.
-    pub fn read(at: u32) -> Option<Answer> {
+    pub fn read(at: u32) -> Option<PageCellAnswer> {
         let size = ffi::guest_size();
         let bytes = |at: u32, len: usize| {
             (at as usize).checked_add(len).filter(|end| *end <= size)?;
@@ -92,14 +92,14 @@ impl Answer {
         };
         let value = text(value, value_len, MAX_VALUE)?;
         let json = text(json, json_len, MAX_JSON)?.filter(|_| json_len as usize <= MAX_JSON);
-        Some(Answer { status: u8::try_from(status).ok()?, value, json, change: None })
+        Some(PageCellAnswer { status: u8::try_from(status).ok()?, value, json, change: None })
     }
 }
 
 /// All that an interpreter is between two cells.
-pub struct Interpreter {
-    program: Program,
-    left: Left<Web>,
+pub struct PageInterpreter {
+    program: ProgramMark,
+    left: CellRemains<Web>,
     next_pid: u32,
     /// What its monotonic clock showed, and when.
     monotonic: u64,
@@ -108,7 +108,7 @@ pub struct Interpreter {
 }
 
 /// What a commit has of an interpreter after a cell.
-pub struct CellChange {
+pub struct PageCellChange {
     /// What the layers are of use with.
     pub module: [u8; 32],
     /// How many of the layers before it stay.
@@ -117,7 +117,7 @@ pub struct CellChange {
     pub rest: Vec<u8>,
 }
 
-static CELLS: Mutex<BTreeMap<String, Interpreter>> = Mutex::new(BTreeMap::new());
+static CELLS: Mutex<BTreeMap<String, PageInterpreter>> = Mutex::new(BTreeMap::new());
 
 /// Ends an interpreter; says whether there was one.
 pub fn forget(name: &str) -> bool {
@@ -125,30 +125,30 @@ pub fn forget(name: &str) -> bool {
 }
 
 /// A cell that is about to run. Dropped before it has begun, its interpreter stays.
-pub struct Going {
+pub struct PendingCell {
     name: String,
-    taken: Option<Interpreter>,
+    taken: Option<PageInterpreter>,
 }
 
-impl Going {
+impl PendingCell {
     /// Takes the interpreter of that name, or one that begins.
-    pub fn new(name: String) -> Result<Going, Failure> {
+    pub fn new(name: String) -> Result<PendingCell, PageFailure> {
         let mut cells = lock(&CELLS);
         let taken = cells.remove(&name);
         if taken.is_none() && cells.len() >= MAX_CELLS {
-            return Err(Failure::new(Kind::Conflict, "there are too many interpreters"));
+            return Err(PageFailure::new(FailureKind::Conflict, "there are too many interpreters"));
         }
-        Ok(Going { name, taken })
+        Ok(PendingCell { name, taken })
     }
 
     /// Whether its interpreter may run that program.
-    pub fn fits(&self, program: Program) -> bool {
+    pub fn fits(&self, program: ProgramMark) -> bool {
         self.taken.as_ref().is_none_or(|taken| taken.program == program)
     }
 
     /// What the run goes on from.
-    pub fn before(&self) -> Before {
-        let before = |t: &Interpreter| Before {
+    pub fn before(&self) -> CellOrigin {
+        let before = |t: &PageInterpreter| CellOrigin {
             monotonic: t.monotonic(),
             cpu: t.left.cpu,
             cpu_ns: t.left.cpu_ns,
@@ -166,7 +166,7 @@ impl Going {
     pub fn descriptors(
         &mut self,
         limit: usize,
-        opens: [std::sync::Arc<OpenFile>; 4],
+        opens: [std::sync::Arc<OpenDescription>; 4],
     ) -> Result<Descriptors, Errno> {
         let mut fds = match &mut self.taken {
             Some(taken) => std::mem::replace(&mut taken.left.fds, Descriptors::new(0)),
@@ -184,7 +184,7 @@ impl Going {
             None => CellStart { ready: None, kind: BEGIN, handles: false, ignored: 0 },
             Some(taken) => {
                 let kind = if taken.is_forked { FORK } else { GO_ON };
-                let Left { ready, handles, ignored, .. } = taken.left;
+                let CellRemains { ready, handles, ignored, .. } = taken.left;
                 CellStart { ready: Some(ready), kind, handles, ignored }
             }
         }
@@ -203,15 +203,15 @@ impl Going {
     /// Takes the interpreter that a commit has; with `is_fork` it is a copy of one that goes on elsewhere.
     pub fn restore(
         &mut self,
-        session: &Session,
+        session: &PageSession,
         cell: ParkedCell,
         is_forked: bool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), PageFailure> {
         let cannot = |why: &dyn std::fmt::Display| {
             let text = format!("the interpreter '{}' cannot come back: {why}", self.name);
-            Failure::new(Kind::Conflict, text)
+            PageFailure::new(FailureKind::Conflict, text)
         };
-        let rest = Rest::decode(&cell.rest).map_err(|e| cannot(&e))?;
+        let rest = ParkedProcess::decode(&cell.rest).map_err(|e| cannot(&e))?;
         let other = || cannot(&"it was parked with another image");
         let program = session.number(&rest.atom).ok_or_else(other)?;
         let facts = session.facts(program).filter(|f| f.has_cells).ok_or_else(other)?;
@@ -232,21 +232,21 @@ impl Going {
         let full = || cannot(&"the memory limit is reached");
         let limit = session.limits.descriptors;
         let fds = unpark(&rest.files, &session.vfs, limit, &session.budget).map_err(|_| full())?;
-        let entry = Entry::Cell { is_prepared: rest.is_prepared };
-        let needs = session.host.needs(&Loaded(prepared.clone()), entry);
+        let entry = EntryPoint::Cell { is_prepared: rest.is_prepared };
+        let needs = session.host.needs(&PageProgram(prepared.clone()), entry);
         let memory = session.budget.reserve(needs).ok_or_else(full)?;
-        let parked = Box::new(Parked { program, prepared, size, layers: cell.layers, told });
+        let parked = Box::new(ParkedMemory { program, prepared, size, layers: cell.layers, told });
         let [user, system, cpu_ns] = rest.cpu;
-        let left = Left {
-            ready: Standing::Parked { parked, memory },
-            answer: Answer::default(),
+        let left = CellRemains {
+            ready: StandingInterpreter::Parked { parked, memory },
+            answer: PageCellAnswer::default(),
             fds,
             handles: rest.handles,
             ignored: rest.ignored,
-            cpu: Cpu { user, system },
+            cpu: CpuUsage { user, system },
             cpu_ns,
         };
-        self.taken = Some(Interpreter {
+        self.taken = Some(PageInterpreter {
             program,
             left,
             next_pid: rest.next_pid,
@@ -261,16 +261,16 @@ impl Going {
     /// commit has.
     pub fn end(
         mut self,
-        session: &Session,
-        program: Program,
+        session: &PageSession,
+        program: ProgramMark,
         kernel: &crate::host::Kernel,
-    ) -> Option<(Answer, CellChange)> {
+    ) -> Option<(PageCellAnswer, PageCellChange)> {
         let mut left = lock(&kernel.cells.left).take()?;
         let mut answer = std::mem::take(&mut left.answer);
-        let Change { keep, layer, size, is_prepared } = answer.change.take()?;
+        let ParkChange { keep, layer, size, is_prepared } = answer.change.take()?;
         let monotonic = kernel.monotonic();
         let prepared = prepare::prepared(program).filter(|_| is_prepared);
-        let rest = Rest {
+        let rest = ParkedProcess {
             atom: session.names.get(program.0 as usize)?.clone(),
             is_prepared,
             size: size as u64,
@@ -282,13 +282,13 @@ impl Going {
             cpu: [left.cpu.user, left.cpu.system, left.cpu_ns],
             next_pid: kernel.next_pid(),
         };
-        let change = CellChange {
+        let change = PageCellChange {
             module: session.module_of(program, prepared.as_deref())?,
             keep,
             layer,
             rest: rest.encode(),
         };
-        let interpreter = Interpreter {
+        let interpreter = PageInterpreter {
             program,
             left,
             next_pid: kernel.next_pid(),
@@ -301,7 +301,7 @@ impl Going {
     }
 }
 
-impl Drop for Going {
+impl Drop for PendingCell {
     fn drop(&mut self) {
         if let Some(untouched) = self.taken.take() {
             lock(&CELLS).insert(std::mem::take(&mut self.name), untouched);
@@ -309,7 +309,7 @@ impl Drop for Going {
     }
 }
 
-impl Interpreter {
+impl PageInterpreter {
     /// What its monotonic clock shows now.
     fn monotonic(&self) -> u64 {
         let passed = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);

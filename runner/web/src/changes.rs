@@ -1,13 +1,13 @@
 //! What a commit has changed of the session's files, with their texts: for a page that shows it.
 
-use crate::outcome::{Failure, Kind};
+use crate::outcome::{FailureKind, PageFailure};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use wasibox_snapshot::commit::ChangeKind;
-use wasibox_snapshot::delta::{Id, Node, What};
+use wasibox_snapshot::commit::CommitChangeKind;
+use wasibox_snapshot::delta::{Id, NodeContent, TreeNode};
 use wasibox_snapshot::files::{self, walk};
-use wasibox_snapshot::journal::Now;
-use wasibox_snapshot::{Error, Files, Memory};
+use wasibox_snapshot::journal::JournalState;
+use wasibox_snapshot::{FileTree, MemoryObjects, SnapshotError};
 
 /// Most files that are told of, and bytes of each that are shown.
 const MAX_FILES: usize = 200;
@@ -15,7 +15,7 @@ const MAX_TEXT: u64 = 256 << 10;
 
 /// A file that a commit has changed.
 #[derive(Serialize)]
-pub struct Shown {
+pub struct ShownChange {
     path: String,
     change: &'static str,
     /// What it was and what it is; none if it is not there, is no text, too long, or partly the image's.
@@ -24,30 +24,31 @@ pub struct Shown {
 }
 
 /// The files of a state that are the session's own.
-struct Tree<'a> {
-    objects: &'a Memory,
-    files: Files,
-    found: BTreeMap<Vec<u8>, (Id, Node)>,
+struct SessionTree<'a> {
+    objects: &'a MemoryObjects,
+    files: FileTree,
+    found: BTreeMap<Vec<u8>, (Id, TreeNode)>,
 }
 
-impl Tree<'_> {
-    fn of(objects: &Memory, files: Files) -> Result<Tree<'_>, Error> {
+impl SessionTree<'_> {
+    fn of(objects: &MemoryObjects, files: FileTree) -> Result<SessionTree<'_>, SnapshotError> {
         let mut found = BTreeMap::new();
-        walk::walk(objects, &files.root, &mut |at: walk::Found<'_>| {
-            if let Some(node) = at.node.filter(|n| !matches!(n.what, What::Dir { .. } | What::Same))
+        walk::walk(objects, &files.root, &mut |at: walk::TreeEntry<'_>| {
+            if let Some(node) =
+                at.node.filter(|n| !matches!(n.what, NodeContent::Dir { .. } | NodeContent::Same))
             {
                 found.insert(at.path.to_vec(), (at.id.clone(), node.clone()));
             }
-            Ok::<_, Error>(())
+            Ok::<_, SnapshotError>(())
         })?;
-        Ok(Tree { objects, files, found })
+        Ok(SessionTree { objects, files, found })
     }
 
     fn text(&self, path: &[u8]) -> Option<String> {
         let (id, node) = self.found.get(path)?;
         match &node.what {
-            What::Symlink(target) => Some(format!("-> {}", String::from_utf8_lossy(target))),
-            What::File { len, base, .. }
+            NodeContent::Symlink(target) => Some(format!("-> {}", String::from_utf8_lossy(target))),
+            NodeContent::File { len, base, .. }
                 if *len <= MAX_TEXT && base.is_none_or(|base| base == 0) =>
             {
                 let root = &self.files.root;
@@ -61,15 +62,20 @@ impl Tree<'_> {
 }
 
 /// What a commit has changed.
-pub fn of(objects: &Memory, now: &Now<'_>, number: u64) -> Result<Vec<Shown>, Failure> {
-    let none = || Failure::new(Kind::Missing, format!("there is no commit {number}"));
+pub fn of(
+    objects: &MemoryObjects,
+    now: &JournalState<'_>,
+    number: u64,
+) -> Result<Vec<ShownChange>, PageFailure> {
+    let none = || PageFailure::new(FailureKind::Missing, format!("there is no commit {number}"));
     let commit = now.commits.get(&number).ok_or_else(none)?;
     let parent = commit.parent.and_then(|parent| now.commits.get(&parent));
-    let before = Tree::of(objects, parent.map(|p| p.state.files).unwrap_or_default())?;
-    let after = Tree::of(objects, commit.state.files)?;
+    let before = SessionTree::of(objects, parent.map(|p| p.state.files).unwrap_or_default())?;
+    let after = SessionTree::of(objects, commit.state.files)?;
     let differs = |path: &&Vec<u8>| {
-        let of =
-            |tree: &Tree<'_>| tree.found.get(*path).map(|(_, n)| (n.mtime, n.mode, n.what.clone()));
+        let of = |tree: &SessionTree<'_>| {
+            tree.found.get(*path).map(|(_, n)| (n.mtime, n.mode, n.what.clone()))
+        };
         of(&before) != of(&after)
     };
     let mut paths: BTreeSet<Vec<u8>> =
@@ -81,13 +87,13 @@ pub fn of(objects: &Memory, now: &Now<'_>, number: u64) -> Result<Vec<Shown>, Fa
         let said = told.iter().find(|changed| changed.path == path).map(|changed| changed.kind);
         let change = match (before.found.contains_key(&path), after.found.contains_key(&path), said)
         {
-            (_, _, Some(ChangeKind::Created)) => "created",
-            (_, _, Some(ChangeKind::Deleted)) | (true, false, None) => "deleted",
+            (_, _, Some(CommitChangeKind::Created)) => "created",
+            (_, _, Some(CommitChangeKind::Deleted)) | (true, false, None) => "deleted",
             (false, true, None) => "created",
             _ => "modified",
         };
         let name = String::from_utf8_lossy(&path).into_owned();
-        Shown { path: name, change, before: before.text(&path), after: after.text(&path) }
+        ShownChange { path: name, change, before: before.text(&path), after: after.text(&path) }
     };
     Ok(paths.into_iter().take(MAX_FILES).map(shown).collect())
 }

@@ -3,10 +3,10 @@
 //! Addresses are of this module's memory, which JavaScript reads and writes while an import runs or between two exports.
 
 use std::sync::atomic::AtomicU32;
-use wasibox_kernel::Entry;
+use wasibox_kernel::EntryPoint;
 use wasibox_kernel::border::{
-    Changes, CloseOnExec, Domain, Fd, GuestBuf, GuestList, GuestStr, Lookup, Opening, PathAt,
-    Program, Received, SetTimes, Transfer,
+    CloseOnExec, Domain, Fd, GuestBuf, GuestList, GuestStr, LookupFlags, Opening, PathAt,
+    ProcessChanges, ProgramRequest, ReceiveResult, SetTimes, SocketTransfer,
 };
 
 mod imports {
@@ -92,7 +92,7 @@ pub fn guest_write(at: u32, from: &[u8]) {
 }
 
 /// How a call of the guest's signal handler has ended.
-pub enum Handled {
+pub enum HandlerEnd {
     Done,
     /// It has none.
     None,
@@ -101,19 +101,19 @@ pub enum Handled {
 }
 
 /// Calls the guest's signal handler.
-pub fn guest_signal(signal: u8) -> Handled {
+pub fn guest_signal(signal: u8) -> HandlerEnd {
     // JUSTIFICATION: as above.
     // SAFETY: the guest's code runs on no memory of ours. What it calls is in `calls`, which borrows nothing of its caller.
     match unsafe { imports::guest_signal(signal.into()) } {
-        0 => Handled::Done,
-        1 => Handled::None,
-        _ => Handled::Trap,
+        0 => HandlerEnd::Done,
+        1 => HandlerEnd::None,
+        _ => HandlerEnd::Trap,
     }
 }
 
 /// What a guest's memory holds as it begins: these bytes, and around them zeros.
 #[derive(Clone, Copy)]
-pub struct Content<'a> {
+pub struct MemoryContent<'a> {
     pub bytes: &'a [u8],
     /// Where they lie.
     pub at: usize,
@@ -126,7 +126,7 @@ pub struct Content<'a> {
 /// Makes a guest in this worker: an instance of a program, which stays until [`forget_guest`]. It begins with this memory, or
 /// as its module says. With `may_be_spare` it may be one that [`guest_begin_again`] has left, whose memory may be larger
 /// than a new one's. False if there is no room for it.
-pub fn guest_begin(program: u32, prepared: Option<Content>, may_be_spare: bool) -> bool {
+pub fn guest_begin(program: u32, prepared: Option<MemoryContent>, may_be_spare: bool) -> bool {
     let (bytes, at, size) = prepared.map_or((&[][..], 0, 0), |c| (c.bytes, c.at as u32, c.size));
     let (from, len) = (bytes.as_ptr(), bytes.len());
     // JUSTIFICATION: as above.
@@ -150,8 +150,8 @@ pub fn guest_can_be_prepared() -> bool {
 
 /// Puts the guest of this worker, which has ended and can be put back, to what its program begins as. It waits for the next
 /// process of its program, unless there is no room.
-pub fn guest_begin_again(content: Content) {
-    let Content { bytes, at, size, is_prepared } = content;
+pub fn guest_begin_again(content: MemoryContent) {
+    let MemoryContent { bytes, at, size, is_prepared } = content;
     let (from, len) = (bytes.as_ptr(), bytes.len());
     // JUSTIFICATION: as above.
     // SAFETY: it reads the bytes before it returns.
@@ -191,7 +191,7 @@ pub fn guest_changed() -> Vec<u32> {
 
 /// How a program has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ran {
+pub enum ProgramResult {
     /// Its function has returned this: nothing, whether it wants another memory to begin with, or where the answer of a cell
     /// lies, if it has one.
     Returned(u32),
@@ -202,18 +202,18 @@ pub enum Ran {
 }
 
 /// Calls the guest's function for that entry to its end; the page is told in which slot and generation that is.
-pub fn run(entry: Entry, kind: i32, (slot, generation): (u32, u32)) -> Ran {
+pub fn run(entry: EntryPoint, kind: i32, (slot, generation): (u32, u32)) -> ProgramResult {
     let entry = match entry {
-        Entry::Start => 0,
-        Entry::Resume => 1,
-        Entry::Prepare => 2,
-        Entry::Cell { .. } => 3,
+        EntryPoint::Start => 0,
+        EntryPoint::Resume => 1,
+        EntryPoint::Prepare => 2,
+        EntryPoint::Cell { .. } => 3,
     };
     // JUSTIFICATION and SAFETY: as of `guest_signal`.
     match unsafe { imports::run(entry, kind as u32, slot, generation) } {
-        n @ 0.. => Ran::Returned(n as u32),
-        n if (-64..0).contains(&n) => Ran::Trap(n.unsigned_abs() as u8),
-        _ => Ran::Cannot,
+        n @ 0.. => ProgramResult::Returned(n as u32),
+        n if (-64..0).contains(&n) => ProgramResult::Trap(n.unsigned_abs() as u8),
+        _ => ProgramResult::Cannot,
     }
 }
 
@@ -451,7 +451,7 @@ extern "C" fn wasibox_reap(slot: u32) {
 }
 
 /// Hands an answer over, which lies at `wasibox_answer`: its length; or that of a failure as JSON, less than zero by one more.
-fn reply(answer: Result<Vec<u8>, crate::outcome::Failure>) -> i64 {
+fn reply(answer: Result<Vec<u8>, crate::outcome::PageFailure>) -> i64 {
     match answer {
         Ok(bytes) => crate::session::answer(bytes) as i64,
         Err(failure) => -1 - crate::session::answer(crate::outcome::told(&failure)) as i64,

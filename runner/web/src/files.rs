@@ -1,17 +1,17 @@
 //! The session's files, for the page.
 
-use crate::outcome::{Failure, Kind};
+use crate::outcome::{FailureKind, PageFailure};
 use crate::session;
 use crate::{heap, history};
-use wasibox_files::{Answer, Data, FilesError, Request, UploadOf, apply};
+use wasibox_files::{Answer, FileBytes, FilesError, Request, UploadOf, apply};
 use wasibox_vfs::Vfs;
-use wasibox_vfs::around::{HOME, Place};
+use wasibox_vfs::around::{HOME, ShellSurroundings};
 
 /// Bytes of a file that one request carries.
 const PART: u64 = 8 << 20;
 
-impl From<FilesError> for Failure {
-    fn from(e: FilesError) -> Failure {
+impl From<FilesError> for PageFailure {
+    fn from(e: FilesError) -> PageFailure {
         let code = match &e {
             FilesError::System { code, .. } => Some(code.clone()),
             // The variant's name is the only key of its object, or all of its text.
@@ -21,33 +21,33 @@ impl From<FilesError> for Failure {
                 _ => None,
             },
         };
-        Failure { code, ..Failure::new(Kind::File, e) }
+        PageFailure { code, ..PageFailure::new(FailureKind::File, e) }
     }
 }
 
 /// The files, and the directory that relative paths are from: the shell's.
-fn here() -> Result<(&'static Vfs, String), Failure> {
+fn here() -> Result<(&'static Vfs, String), PageFailure> {
     let vfs = session::vfs()?;
-    let cwd = vfs.state().and_then(|state| Place::of(&state)?.cwd);
+    let cwd = vfs.state().and_then(|state| ShellSurroundings::of(&state)?.cwd);
     let cwd = cwd.map_or_else(|| HOME.to_owned(), |cwd| String::from_utf8_lossy(&cwd).into_owned());
     Ok((vfs, cwd))
 }
 
 /// A request and its answer in JSON, as `docs/files.md` has them.
-pub fn request(text: &[u8]) -> Result<Vec<u8>, Failure> {
+pub fn request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
     let request: Request =
-        serde_json::from_slice(text).map_err(|e| Failure::new(Kind::Invalid, e))?;
+        serde_json::from_slice(text).map_err(|e| PageFailure::new(FailureKind::Invalid, e))?;
     let _bounded = heap::begin();
     let (vfs, cwd) = here()?;
     let answer = apply(vfs, &cwd, &request);
     history::with(|history| history.keep_files(vfs, request.summary()))?;
     let answer = answer?;
-    serde_json::to_vec(&answer).map_err(|e| Failure::new(Kind::Internal, e))
+    serde_json::to_vec(&answer).map_err(|e| PageFailure::new(FailureKind::Internal, e))
 }
 
 /// Makes a file's bytes these. One of up to 8 MiB is replaced at once, a longer one is written part by part. Adds
 /// a commit if `commits`; else the commit of the next call has the change, too.
-pub fn write(path: &str, bytes: &[u8], commits: bool) -> Result<(), Failure> {
+pub fn write(path: &str, bytes: &[u8], commits: bool) -> Result<(), PageFailure> {
     let _bounded = heap::begin();
     let (vfs, cwd) = here()?;
     let is_whole = bytes.len() as u64 <= PART;
@@ -56,7 +56,7 @@ pub fn write(path: &str, bytes: &[u8], commits: bool) -> Result<(), Failure> {
         let part = &bytes[offset..bytes.len().min(offset + PART as usize)];
         let request = Request::Upload(UploadOf {
             path: path.to_owned(),
-            data: Data(part.to_vec()),
+            data: FileBytes(part.to_vec()),
             offset: (!is_whole).then_some(offset as u64),
             mode: None,
         });
@@ -73,16 +73,20 @@ pub fn write(path: &str, bytes: &[u8], commits: bool) -> Result<(), Failure> {
 }
 
 /// A file's bytes.
-pub fn read(path: &str) -> Result<Vec<u8>, Failure> {
+pub fn read(path: &str) -> Result<Vec<u8>, PageFailure> {
     let (vfs, cwd) = here()?;
     let mut all = Vec::new();
     loop {
         let offset = all.len() as u64;
         let part = Request::Download { path: path.to_owned(), offset, limit: Some(PART) };
         let Answer::Data { data, next_offset, .. } = apply(vfs, &cwd, &part)? else {
-            return Err(Failure::new(Kind::Internal, "another answer than was asked for"));
+            return Err(PageFailure::new(
+                FailureKind::Internal,
+                "another answer than was asked for",
+            ));
         };
-        let no_room = |_| Failure::new(Kind::Conflict, "there is no memory for the file's bytes");
+        let no_room =
+            |_| PageFailure::new(FailureKind::Conflict, "there is no memory for the file's bytes");
         all.try_reserve(data.0.len()).map_err(no_room)?;
         all.extend(data.0);
         match next_offset {

@@ -49,13 +49,13 @@ static FLOOR: AtomicUsize = AtomicUsize::new(0);
 
 /// Something that may add to the session. Until it is dropped guests get a third of the room that there was, since what is new
 /// in files is written down as objects afterwards, and then once more for the page's store.
-pub struct Bounded(());
+pub struct HeapGuard(());
 
 /// Such a thing begins.
-pub fn begin() -> Bounded {
+pub fn begin() -> HeapGuard {
     let room = room();
     FLOOR.store((room - room / 3) as usize, Ordering::Relaxed);
-    Bounded(())
+    HeapGuard(())
 }
 
 /// Whether there is next to no room.
@@ -63,7 +63,7 @@ pub fn is_full() -> bool {
     room() < size() as u64 / 32
 }
 
-impl Drop for Bounded {
+impl Drop for HeapGuard {
     fn drop(&mut self) {
         FLOOR.store(0, Ordering::Relaxed);
     }
@@ -75,14 +75,14 @@ pub fn has_room() -> bool {
 }
 
 /// The C library's allocator, and the count.
-struct Counting;
+struct CountingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 // JUSTIFICATION: there is no other way to learn what is allocated.
 // SAFETY: all of it is the system's allocator's, called as this is; the count changes nothing of it.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // JUSTIFICATION and SAFETY: as above.

@@ -4,20 +4,23 @@
 //! Interpreters are parked after each cell. Where history goes to a commit that has others, those that live end, and the next
 //! cell brings back what the commit has.
 
-use crate::cell::{self, CellChange};
-use crate::outcome::{Failure, Kind, Outcome};
+use crate::cell::{self, PageCellChange};
+use crate::outcome::{FailureKind, PageFailure, PageOutcome};
 use crate::{ffi, lock};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
 use std::sync::{Arc, Mutex};
 use wasibox_files::{FileChange, FileChangeKind};
-use wasibox_snapshot::commit::ChangeKind;
-use wasibox_snapshot::files::{self, Writer};
-use wasibox_snapshot::journal::Now;
-use wasibox_snapshot::wbs::{self, Contents, Limits};
-use wasibox_snapshot::{Blob, Call, Cell, Changed, Commit, Digest, Error, Files, Memory, State};
-use wasibox_vfs::delta::{Delta, Snapshot, between};
+use wasibox_snapshot::commit::CommitChangeKind;
+use wasibox_snapshot::files::{self, TreeWriter};
+use wasibox_snapshot::journal::JournalState;
+use wasibox_snapshot::wbs::{self, SnapshotContents, SnapshotLimits};
+use wasibox_snapshot::{
+    Blob, CallRecord, CellRecord, ChangedPath, Commit, CommitState, Digest, FileTree,
+    MemoryObjects, SnapshotError,
+};
+use wasibox_vfs::delta::{Delta, TreeVersion, between};
 use wasibox_vfs::{Errno, Vfs};
 
 /// Bytes of a command that are kept, and that are shown.
@@ -30,8 +33,8 @@ const MAX_SHELL: u64 = box_abi::session::STATE_MAX as u64;
 const MAX_NAME: usize = 128;
 
 /// The commits of the session.
-pub struct History {
-    pub objects: Memory,
+pub struct PageHistory {
+    pub objects: MemoryObjects,
     commits: BTreeMap<u64, Commit>,
     head: u64,
     /// The last commit of the line, to which `redo` leads.
@@ -44,7 +47,7 @@ pub struct History {
     /// The one that the session began with is another one.
     is_elsewhere: bool,
     /// Files and shell as the head has them.
-    known: Snapshot,
+    known: TreeVersion,
     shell: Option<Arc<[u8]>>,
     /// Interpreters that live, as the head has them.
     alive: BTreeSet<String>,
@@ -64,11 +67,11 @@ pub struct ParkedCell {
 const MAX_REST: u64 = 16 << 20;
 const MAX_LAYER: u64 = (4 << 30) + (16 << 20);
 
-static HISTORY: Mutex<Option<History>> = Mutex::new(None);
+static HISTORY: Mutex<Option<PageHistory>> = Mutex::new(None);
 
 /// What is told of a call.
 #[derive(Default)]
-pub struct Note {
+pub struct PageCallNote {
     pub command: Vec<u8>,
     /// Nanoseconds since the epoch, and how long it took.
     pub time: u64,
@@ -77,35 +80,35 @@ pub struct Note {
     pub cell: Option<&'static str>,
 }
 
-impl From<Error> for Failure {
-    fn from(e: Error) -> Failure {
+impl From<SnapshotError> for PageFailure {
+    fn from(e: SnapshotError) -> PageFailure {
         let kind = match e {
-            Error::Store(_) | Error::Io(_) => Kind::Internal,
-            _ => Kind::Invalid,
+            SnapshotError::Store(_) | SnapshotError::Io(_) => FailureKind::Internal,
+            _ => FailureKind::Invalid,
         };
-        Failure::new(kind, e)
+        PageFailure::new(kind, e)
     }
 }
 
 /// Either of a snapshot's errors, or the tree's.
-enum Unfit {
-    Snapshot(Error),
+enum HistoryError {
+    Snapshot(SnapshotError),
     Tree(Errno),
 }
 
-impl From<Error> for Unfit {
-    fn from(e: Error) -> Unfit {
-        Unfit::Snapshot(e)
+impl From<SnapshotError> for HistoryError {
+    fn from(e: SnapshotError) -> HistoryError {
+        HistoryError::Snapshot(e)
     }
 }
 
-impl From<Unfit> for Failure {
-    fn from(e: Unfit) -> Failure {
+impl From<HistoryError> for PageFailure {
+    fn from(e: HistoryError) -> PageFailure {
         match e {
-            Unfit::Snapshot(e) => e.into(),
-            Unfit::Tree(e) => {
+            HistoryError::Snapshot(e) => e.into(),
+            HistoryError::Tree(e) => {
                 let text = format!("the session's state does not fit: {}", e.text());
-                Failure::new(Kind::Conflict, text)
+                PageFailure::new(FailureKind::Conflict, text)
             }
         }
     }
@@ -113,10 +116,10 @@ impl From<Unfit> for Failure {
 
 /// Begins the history of a session that is new.
 pub fn begin(vfs: &Vfs, image: [u8; 32]) {
-    let call = Call { time: wasibox_vfs::now_ns(), ..Call::default() };
+    let call = CallRecord { time: wasibox_vfs::now_ns(), ..CallRecord::default() };
     let first = Commit { number: 1, call, ..Commit::default() };
-    *lock(&HISTORY) = Some(History {
-        objects: Memory::default(),
+    *lock(&HISTORY) = Some(PageHistory {
+        objects: MemoryObjects::default(),
         commits: BTreeMap::from([(1, first)]),
         head: 1,
         tip: 1,
@@ -133,12 +136,16 @@ pub fn begin(vfs: &Vfs, image: [u8; 32]) {
 }
 
 /// Does something with the history.
-pub fn with<T>(act: impl FnOnce(&mut History) -> Result<T, Failure>) -> Result<T, Failure> {
+pub fn with<T>(
+    act: impl FnOnce(&mut PageHistory) -> Result<T, PageFailure>,
+) -> Result<T, PageFailure> {
     let mut history = lock(&HISTORY);
-    act(history.as_mut().ok_or_else(|| Failure::new(Kind::Internal, "there is no session"))?)
+    act(history
+        .as_mut()
+        .ok_or_else(|| PageFailure::new(FailureKind::Internal, "there is no session"))?)
 }
 
-impl History {
+impl PageHistory {
     fn head(&self) -> &Commit {
         // It is always there.
         &self.commits[&self.head]
@@ -148,13 +155,13 @@ impl History {
     pub fn keep(
         &mut self,
         vfs: &Vfs,
-        note: &Note,
-        outcome: Option<&Outcome>,
-        cell: Option<CellChange>,
-    ) -> Result<u64, Failure> {
+        note: &PageCallNote,
+        outcome: Option<&PageOutcome>,
+        cell: Option<PageCellChange>,
+    ) -> Result<u64, PageFailure> {
         let now = vfs.snapshot();
         let mut state = self.head().state.clone();
-        let mut writer = Writer::new(&self.objects, state.files);
+        let mut writer = TreeWriter::new(&self.objects, state.files);
         between(&self.known, &now, &mut |part| writer.add(part))?;
         state.files = writer.finish()?;
         let shell = vfs.state();
@@ -178,7 +185,12 @@ impl History {
     }
 
     /// Writes an interpreter down as it is after a cell.
-    fn park(&self, state: &mut State, name: &str, change: CellChange) -> Result<(), Failure> {
+    fn park(
+        &self,
+        state: &mut CommitState,
+        name: &str,
+        change: PageCellChange,
+    ) -> Result<(), PageFailure> {
         let module = Digest(change.module);
         let before = state.cells.iter().find(|c| c.name == name && c.module == module);
         let mut memory = before.map_or(Vec::new(), |c| c.memory.clone());
@@ -188,12 +200,12 @@ impl History {
         }
         let rest = Blob::save(&self.objects, &change.rest)?;
         state.cells.retain(|cell| cell.name != name);
-        state.cells.push(Cell { name: name.into(), module, memory, rest });
+        state.cells.push(CellRecord { name: name.into(), module, memory, rest });
         Ok(())
     }
 
     /// The interpreter of that name, if it is to come back from the head; and whether as a copy.
-    pub fn parked(&self, name: &str) -> Result<Option<(ParkedCell, bool)>, Failure> {
+    pub fn parked(&self, name: &str) -> Result<Option<(ParkedCell, bool)>, PageFailure> {
         let cell = self.head().state.cells.iter().find(|cell| cell.name == name);
         let Some(cell) = cell.filter(|_| !self.alive.contains(name)) else { return Ok(None) };
         let load = |layer: &Blob| layer.load(&self.objects, MAX_LAYER);
@@ -203,24 +215,28 @@ impl History {
         Ok(Some((ParkedCell { module: cell.module.0, layers, rest }, is_fork)))
     }
 
-    fn call(&self, note: &Note, outcome: Option<&Outcome>) -> Result<Call, Failure> {
+    fn call(
+        &self,
+        note: &PageCallNote,
+        outcome: Option<&PageOutcome>,
+    ) -> Result<CallRecord, PageFailure> {
         let command = &note.command[..note.command.len().min(MAX_COMMAND)];
-        let mut call = Call {
+        let mut call = CallRecord {
             command: Blob::save(&self.objects, command)?,
             exit_code: outcome.map(|o| o.exit_code),
             time: note.time,
             duration: note.duration,
-            ..Call::default()
+            ..CallRecord::default()
         };
         if let Some(o) = outcome.filter(|o| !o.files.is_empty() || o.files_truncated) {
-            let changed: Vec<Changed> = o.files.iter().map(changed_file).collect();
+            let changed: Vec<ChangedPath> = o.files.iter().map(changed_file).collect();
             call.set_changed(&self.objects, &changed, o.files_truncated)?;
         }
         Ok(call)
     }
 
     /// Adds a commit after the head. There is nothing to redo then.
-    fn add(&mut self, call: Call, state: State) -> u64 {
+    fn add(&mut self, call: CallRecord, state: CommitState) -> u64 {
         let number = self.next;
         self.commits.insert(number, Commit { number, parent: Some(self.head), call, state });
         (self.head, self.tip, self.next) = (number, number, number + 1);
@@ -228,7 +244,7 @@ impl History {
     }
 
     /// Adds a commit of what the page has changed of the files, if it has.
-    pub fn keep_files(&mut self, vfs: &Vfs, command: String) -> Result<(), Failure> {
+    pub fn keep_files(&mut self, vfs: &Vfs, command: String) -> Result<(), PageFailure> {
         let (mut has_changed, now) = (false, vfs.snapshot());
         let Ok(()) = between(&self.known, &now, &mut |_| {
             has_changed = true;
@@ -236,13 +252,13 @@ impl History {
         });
         if has_changed {
             let (command, time) = (command.into_bytes(), wasibox_vfs::now_ns());
-            self.keep(vfs, &Note { command, time, ..Note::default() }, None, None)?;
+            self.keep(vfs, &PageCallNote { command, time, ..PageCallNote::default() }, None, None)?;
         }
         Ok(())
     }
 
     /// Ends the interpreters, by a commit.
-    pub fn reset(&mut self, vfs: &Vfs, note: &Note) -> Result<u64, Failure> {
+    pub fn reset(&mut self, vfs: &Vfs, note: &PageCallNote) -> Result<u64, PageFailure> {
         let number = self.keep(vfs, note, None, None)?;
         if let Some(commit) = self.commits.get_mut(&number) {
             commit.state.cells.clear();
@@ -252,7 +268,7 @@ impl History {
     }
 
     /// Makes files, shell and interpreters what they were at a commit.
-    fn turn(&mut self, vfs: &Vfs, number: u64) -> Result<(), Failure> {
+    fn turn(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
         let (before, after) = (self.head().state.clone(), self.commits[&number].state.clone());
         self.give(vfs, &before.files, &after.files)?;
         if before.shell != after.shell {
@@ -273,27 +289,27 @@ impl History {
         }
     }
 
-    fn give(&self, vfs: &Vfs, old: &Files, new: &Files) -> Result<(), Failure> {
+    fn give(&self, vfs: &Vfs, old: &FileTree, new: &FileTree) -> Result<(), PageFailure> {
         let mut emit = |part: Delta| {
             let fit = match self.is_elsewhere {
                 true => vfs.restore_elsewhere(part, &mut Vec::new()),
                 false => vfs.restore(part),
             };
-            fit.map_err(Unfit::Tree)
+            fit.map_err(HistoryError::Tree)
         };
-        Ok(files::changes::<Unfit>(&self.objects, old, new, &mut emit)?)
+        Ok(files::changes::<HistoryError>(&self.objects, old, new, &mut emit)?)
     }
 
     /// Goes back to the commit before this one; its number.
-    pub fn undo(&mut self, vfs: &Vfs) -> Result<u64, Failure> {
-        let nothing = || Failure::new(Kind::Conflict, "there is nothing to undo");
+    pub fn undo(&mut self, vfs: &Vfs) -> Result<u64, PageFailure> {
+        let nothing = || PageFailure::new(FailureKind::Conflict, "there is nothing to undo");
         let parent = self.head().parent.ok_or_else(nothing)?;
         self.turn(vfs, parent)?;
         Ok(parent)
     }
 
     /// Goes forward again; the number of the commit.
-    pub fn redo(&mut self, vfs: &Vfs) -> Result<u64, Failure> {
+    pub fn redo(&mut self, vfs: &Vfs) -> Result<u64, PageFailure> {
         let mut at = self.tip;
         while at != self.head {
             match self.commits.get(&at).and_then(|commit| commit.parent) {
@@ -305,21 +321,22 @@ impl History {
                 None => break,
             }
         }
-        Err(Failure::new(Kind::Conflict, "there is nothing to redo"))
+        Err(PageFailure::new(FailureKind::Conflict, "there is nothing to redo"))
     }
 
     /// Makes everything as it was at a commit, by a new one; its number.
-    pub fn restore(&mut self, vfs: &Vfs, number: u64) -> Result<u64, Failure> {
-        let none = || Failure::new(Kind::Missing, format!("there is no commit {number}"));
+    pub fn restore(&mut self, vfs: &Vfs, number: u64) -> Result<u64, PageFailure> {
+        let none =
+            || PageFailure::new(FailureKind::Missing, format!("there is no commit {number}"));
         let state = self.commits.get(&number).ok_or_else(none)?.state.clone();
         let command = Blob::save(&self.objects, format!("restore {number}").as_bytes())?;
         self.turn_with(vfs, number)?;
-        let call = Call { command, time: wasibox_vfs::now_ns(), ..Call::default() };
+        let call = CallRecord { command, time: wasibox_vfs::now_ns(), ..CallRecord::default() };
         Ok(self.add(call, state))
     }
 
     /// [`History::turn`] for a commit after which another one is made: that comes after the head as it was.
-    fn turn_with(&mut self, vfs: &Vfs, number: u64) -> Result<(), Failure> {
+    fn turn_with(&mut self, vfs: &Vfs, number: u64) -> Result<(), PageFailure> {
         let head = self.head;
         self.turn(vfs, number)?;
         self.head = head;
@@ -327,13 +344,19 @@ impl History {
     }
 
     /// Names a commit.
-    pub fn tag(&mut self, name: &str, number: u64) -> Result<(), Failure> {
+    pub fn tag(&mut self, name: &str, number: u64) -> Result<(), PageFailure> {
         let is_name = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
         if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(is_name) {
-            return Err(Failure::new(Kind::Invalid, format!("'{name}' cannot be a name")));
+            return Err(PageFailure::new(
+                FailureKind::Invalid,
+                format!("'{name}' cannot be a name"),
+            ));
         }
         if !self.commits.contains_key(&number) {
-            return Err(Failure::new(Kind::Missing, format!("there is no commit {number}")));
+            return Err(PageFailure::new(
+                FailureKind::Missing,
+                format!("there is no commit {number}"),
+            ));
         }
         self.tags.insert(name.into(), number);
         Ok(())
@@ -345,7 +368,7 @@ impl History {
     }
 
     /// All commits, the oldest first, as `sdk/core/src/past.rs` tells of them.
-    pub fn told(&self) -> Result<Value, Failure> {
+    pub fn told(&self) -> Result<Value, PageFailure> {
         let shown = |commit: &Commit| {
             let call = &commit.call;
             // Of a command that is longer nothing is shown.
@@ -368,18 +391,18 @@ impl History {
     }
 
     /// All that there is, for a journal.
-    pub fn now(&self) -> Now<'_> {
-        let History { commits, head, tip, tags, values, .. } = self;
-        Now { image: Some(self.image), commits, head: *head, tip: *tip, tags, values }
+    pub fn now(&self) -> JournalState<'_> {
+        let PageHistory { commits, head, tip, tags, values, .. } = self;
+        JournalState { image: Some(self.image), commits, head: *head, tip: *tip, tags, values }
     }
 
     /// Hands the page the session as a snapshot, piece by piece: as it is, or with all its history.
-    pub fn export(&self, all: bool) -> Result<(), Failure> {
+    pub fn export(&self, all: bool) -> Result<(), PageFailure> {
         let is_there = |n: &u64| all || *n == self.head;
         let commits = self.commits.values().filter(|commit| is_there(&commit.number)).cloned();
         let commits = commits.map(|c| Commit { parent: c.parent.filter(is_there), ..c }).collect();
         let tags = self.tags.iter().filter(|(_, n)| is_there(n)).map(|(t, n)| (t.clone(), *n));
-        let contents = Contents {
+        let contents = SnapshotContents {
             image: Some(self.image),
             commits,
             head: self.head,
@@ -388,13 +411,13 @@ impl History {
         };
         let mut out = BufWriter::with_capacity(PIECE, Pieces);
         wbs::write(&self.objects, &contents, &mut out)?;
-        Ok(out.flush().map_err(Error::Io)?)
+        Ok(out.flush().map_err(SnapshotError::Io)?)
     }
 
     /// Makes the session, which is new, what a snapshot says; with `is_fork` it is a copy of one that goes on.
-    pub fn import(&mut self, vfs: &Vfs, bytes: &[u8], is_fork: bool) -> Result<(), Failure> {
-        let objects = Memory::default();
-        let contents = wbs::read(bytes, &Limits::default(), &objects)?;
+    pub fn import(&mut self, vfs: &Vfs, bytes: &[u8], is_fork: bool) -> Result<(), PageFailure> {
+        let objects = MemoryObjects::default();
+        let contents = wbs::read(bytes, &SnapshotLimits::default(), &objects)?;
         let tip = contents.head;
         self.take_up(vfs, contents, tip, objects)?;
         self.forked_at = is_fork.then_some(self.head);
@@ -405,11 +428,11 @@ impl History {
     pub fn take_up(
         &mut self,
         vfs: &Vfs,
-        contents: Contents,
+        contents: SnapshotContents,
         tip: u64,
-        objects: Memory,
-    ) -> Result<(), Failure> {
-        let too_many = || Failure::new(Kind::Invalid, "a commit's number is too large");
+        objects: MemoryObjects,
+    ) -> Result<(), PageFailure> {
+        let too_many = || PageFailure::new(FailureKind::Invalid, "a commit's number is too large");
         let last = contents.commits.iter().map(|c| c.number).max().unwrap_or(0);
         self.next = last.checked_add(1).ok_or_else(too_many)?;
         self.is_elsewhere = contents.image.is_some_and(|image| image != self.image);
@@ -420,7 +443,7 @@ impl History {
         self.tags = contents.tags.into_iter().collect();
         self.values = contents.values;
         let state = self.head().state.clone();
-        self.give(vfs, &Files::default(), &state.files)?;
+        self.give(vfs, &FileTree::default(), &state.files)?;
         let shell: Arc<[u8]> = state.shell.load(&self.objects, MAX_SHELL)?.into();
         vfs.set_state(Some(shell));
         (self.known, self.shell) = (vfs.snapshot(), vfs.state());
@@ -445,11 +468,11 @@ impl Write for Pieces {
     }
 }
 
-fn changed_file(f: &FileChange) -> Changed {
+fn changed_file(f: &FileChange) -> ChangedPath {
     let kind = match f.change {
-        FileChangeKind::Created => ChangeKind::Created,
-        FileChangeKind::Modified => ChangeKind::Modified,
-        FileChangeKind::Deleted => ChangeKind::Deleted,
+        FileChangeKind::Created => CommitChangeKind::Created,
+        FileChangeKind::Modified => CommitChangeKind::Modified,
+        FileChangeKind::Deleted => CommitChangeKind::Deleted,
     };
-    Changed { path: f.path.clone().into_bytes().into(), kind, size: f.size }
+    ChangedPath { path: f.path.clone().into_bytes().into(), kind, size: f.size }
 }

@@ -1,22 +1,22 @@
 //! The kernel's host: the JavaScript engine, and a worker for each process.
 
-use crate::cell::{Answer, Standing};
+use crate::cell::{PageCellAnswer, StandingInterpreter};
 use crate::ffi;
 use crate::memory::GuestMemory;
-use crate::prepare::{self, Template};
-use crate::thread::{self, Idle};
+use crate::prepare::{self, PageTemplate};
+use crate::thread::{self, IdleWorkers};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
-use wasibox_kernel::{Cpu, Entry, Host};
-use wasibox_vfs::{Errno, Program};
+use wasibox_kernel::{CpuUsage, EntryPoint, Host};
+use wasibox_vfs::{Errno, ProgramMark};
 
 /// The kernel of a run.
 pub type Kernel = wasibox_kernel::Kernel<Web>;
 /// One of its processes.
 pub type Process = wasibox_kernel::Process<Web>;
 /// A process to run.
-pub type Job = wasibox_kernel::Job<Web>;
+pub type Job = wasibox_kernel::ProcessJob<Web>;
 
 /// What there is none of here: the type has no values.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ pub struct Web {
     /// How many there are.
     pub programs: usize,
     /// Workers that wait for a process.
-    pub idle: Idle,
+    pub idle: IdleWorkers,
 }
 
 /// What a program begins with, as far as nobody has looked: its module says it to the engine, which charges nothing.
@@ -35,7 +35,7 @@ const BEGINS_WITH: u64 = 1 << 20;
 
 /// A program: its memory, if it was prepared.
 #[derive(Clone)]
-pub struct Loaded(pub Option<Arc<Template>>);
+pub struct PageProgram(pub Option<Arc<PageTemplate>>);
 
 /// The image has no such program.
 #[derive(Debug)]
@@ -51,34 +51,34 @@ impl std::error::Error for NoProgram {}
 
 impl Host for Web {
     type Memory<'a> = GuestMemory;
-    type Loaded = Loaded;
+    type Loaded = PageProgram;
     type Error = NoProgram;
-    type Watch = Watch;
-    type Ready = Standing;
-    type Answer = Answer;
+    type Watch = PageProcessWatch;
+    type Ready = StandingInterpreter;
+    type Answer = PageCellAnswer;
     type Pattern = Never;
     type Locals = Never;
     type Clock = Never;
     type Stopped = ();
 
-    fn load(&self, program: Program) -> Result<Loaded, NoProgram> {
+    fn load(&self, program: ProgramMark) -> Result<PageProgram, NoProgram> {
         let is_there = (program.0 as usize) < self.programs;
-        is_there.then(|| Loaded(prepare::prepared_ever(program))).ok_or(NoProgram)
+        is_there.then(|| PageProgram(prepare::prepared_ever(program))).ok_or(NoProgram)
     }
 
-    fn has_snapshot(&self, loaded: &Loaded) -> bool {
+    fn has_snapshot(&self, loaded: &PageProgram) -> bool {
         loaded.0.is_some()
     }
 
-    fn needs(&self, loaded: &Loaded, entry: Entry) -> u64 {
+    fn needs(&self, loaded: &PageProgram, entry: EntryPoint) -> u64 {
         let prepared = match entry {
-            Entry::Resume | Entry::Cell { is_prepared: true } => loaded.0.as_ref(),
+            EntryPoint::Resume | EntryPoint::Cell { is_prepared: true } => loaded.0.as_ref(),
             _ => None,
         };
         BEGINS_WITH + prepared.map_or(0, |template| template.size as u64)
     }
 
-    fn entry_of(ready: &Standing) -> Entry {
+    fn entry_of(ready: &StandingInterpreter) -> EntryPoint {
         ready.entry()
     }
 
@@ -126,13 +126,13 @@ impl Host for Web {
         BEGAN.with(|began| u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    fn usage() -> Cpu {
-        Cpu { user: Web::cpu_ns(), system: 0 }
+    fn usage() -> CpuUsage {
+        CpuUsage { user: Web::cpu_ns(), system: 0 }
     }
 }
 
 /// How a process that is to end is made to notice: by the page, which terminates its worker.
-pub struct Watch {
+pub struct PageProcessWatch {
     fatal: AtomicU8,
     told: AtomicU32,
     /// Slot and generation of its worker, or [`NOWHERE`].
@@ -143,7 +143,7 @@ const NOWHERE: u64 = u64::MAX;
 /// The page is asked each so many times: it takes a moment to do it.
 const EACH: u32 = 8;
 
-impl Watch {
+impl PageProcessWatch {
     /// Its guest runs there from now on.
     pub fn runs_at(&self, slot: u32, generation: u32) {
         self.place.store(u64::from(generation) << 32 | u64::from(slot), Ordering::SeqCst);
@@ -161,9 +161,13 @@ impl Watch {
     }
 }
 
-impl wasibox_kernel::Watch for Watch {
-    fn new(_: u32) -> Watch {
-        Watch { fatal: AtomicU8::new(0), told: AtomicU32::new(0), place: AtomicU64::new(NOWHERE) }
+impl wasibox_kernel::HostWatch for PageProcessWatch {
+    fn new(_: u32) -> PageProcessWatch {
+        PageProcessWatch {
+            fatal: AtomicU8::new(0),
+            told: AtomicU32::new(0),
+            place: AtomicU64::new(NOWHERE),
+        }
     }
 
     fn fatal(&self) -> Option<u8> {

@@ -2,7 +2,7 @@
 
 use crate::ffi;
 use std::cell::Cell;
-use wasibox_kernel::{Memory, PART};
+use wasibox_kernel::{CallMemory, PART};
 use wasibox_vfs::Errno;
 
 thread_local! {
@@ -35,7 +35,7 @@ impl GuestMemory {
     }
 }
 
-impl Memory for GuestMemory {
+impl CallMemory for GuestMemory {
     fn size(&self) -> usize {
         self.size
     }

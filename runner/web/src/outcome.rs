@@ -6,14 +6,14 @@ use wasibox_files::FileChange;
 /// How a call has ended.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Ended {
-    Outcome(Box<Outcome>),
-    Failed(Failure),
+pub enum CallEnd {
+    Outcome(Box<PageOutcome>),
+    Failed(PageFailure),
 }
 
 /// What became of a command or cell; `wasibox`'s type of this name has the words for each.
 #[derive(Debug, Default, Serialize)]
-pub struct Outcome {
+pub struct PageOutcome {
     pub exit_code: u8,
     pub duration_ms: f64,
     pub cpu_ms: f64,
@@ -37,7 +37,7 @@ pub struct Outcome {
 /// What sort of reason it is that something was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FailureKind {
     Invalid,
     Missing,
     Conflict,
@@ -47,18 +47,18 @@ pub enum Kind {
 
 /// Why something was not done.
 #[derive(Clone, Debug, Serialize)]
-pub struct Failure {
-    pub kind: Kind,
+pub struct PageFailure {
+    pub kind: FailureKind,
     pub text: String,
     /// Of a file's error, its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
 
-impl Failure {
+impl PageFailure {
     /// A failure of that kind, with the text that the page is shown.
-    pub fn new(kind: Kind, text: impl std::fmt::Display) -> Failure {
-        Failure { kind, text: text.to_string(), code: None }
+    pub fn new(kind: FailureKind, text: impl std::fmt::Display) -> PageFailure {
+        PageFailure { kind, text: text.to_string(), code: None }
     }
 }
 

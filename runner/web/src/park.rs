@@ -4,21 +4,21 @@
 //! An engine tells nobody what was written to. So `sdk/web/dirty.js` hashes all parts of the memory after each cell: 1 ms for
 //! about 10 MiB.
 
-use crate::prepare::{self, Template};
+use crate::prepare::{self, PageTemplate};
 use crate::{ffi, heap};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
-use wasibox_kernel::Entry;
+use wasibox_kernel::EntryPoint;
 use wasibox_kernel::layer::{self, PART};
 use wasibox_kernel::parked::{self, Layers};
-use wasibox_vfs::Program;
+use wasibox_vfs::ProgramMark;
 
 /// One that is parked: all of its memory.
-pub struct Parked {
-    pub program: Program,
+pub struct ParkedMemory {
+    pub program: ProgramMark,
     /// The prepared memory that it began as, if it did.
-    pub prepared: Option<Arc<Template>>,
+    pub prepared: Option<Arc<PageTemplate>>,
     /// Bytes of its memory.
     pub size: usize,
     /// The undermost first.
@@ -28,7 +28,7 @@ pub struct Parked {
 
 /// What has changed in one since it was last asked for.
 #[derive(Debug, Default)]
-pub struct Change {
+pub struct ParkChange {
     /// How many of the layers that were told before stay.
     pub keep: usize,
     /// The layer upon them; empty if there is none.
@@ -38,25 +38,29 @@ pub struct Change {
     pub is_prepared: bool,
 }
 
-struct Here {
-    template: Arc<Template>,
+struct MemorySource {
+    template: Arc<PageTemplate>,
     is_prepared: bool,
     /// What was told of it.
     told: Layers,
 }
 
 thread_local! {
-    static HERE: RefCell<Option<Here>> = const { RefCell::new(None) };
+    static HERE: RefCell<Option<MemorySource>> = const { RefCell::new(None) };
 }
 
 /// Bytes that a memory may have grown by and is kept for the next process: no engine makes one smaller.
 const GROWN: usize = 32 << 20;
 
 /// A program begins in this worker, as it was prepared or as its module says. False if there is no room.
-pub fn begin(program: Program, prepared: Option<&Arc<Template>>, entry: Entry) -> bool {
+pub fn begin(
+    program: ProgramMark,
+    prepared: Option<&Arc<PageTemplate>>,
+    entry: EntryPoint,
+) -> bool {
     HERE.set(None);
     // A memory that is told of must be as it is everywhere: as large, too.
-    let may_be_spare = matches!(entry, Entry::Start | Entry::Resume);
+    let may_be_spare = matches!(entry, EntryPoint::Start | EntryPoint::Resume);
     if !ffi::guest_begin(program.0, prepared.map(|t| t.content()), may_be_spare) {
         return false;
     }
@@ -69,19 +73,19 @@ pub fn begin(program: Program, prepared: Option<&Arc<Template>>, entry: Entry) -
             of_module();
         }
     }
-    if matches!(entry, Entry::Cell { .. }) {
+    if matches!(entry, EntryPoint::Cell { .. }) {
         let template = prepared.cloned().unwrap_or_else(of_module);
         let is_prepared = prepared.is_some();
-        HERE.set(Some(Here { template, is_prepared, told: Layers::new() }));
+        HERE.set(Some(MemorySource { template, is_prepared, told: Layers::new() }));
         ffi::guest_settle();
     }
     true
 }
 
 /// Brings one back into this worker; false if it does not fit, or there is no room.
-pub fn restore(parked: Parked) -> bool {
-    let Parked { program, prepared, size, layers, told } = parked;
-    if !begin(program, prepared.as_ref(), Entry::Cell { is_prepared: prepared.is_some() }) {
+pub fn restore(parked: ParkedMemory) -> bool {
+    let ParkedMemory { program, prepared, size, layers, told } = parked;
+    if !begin(program, prepared.as_ref(), EntryPoint::Cell { is_prepared: prepared.is_some() }) {
         return false;
     }
     if !ffi::guest_grow(size) || ffi::guest_size() != size {
@@ -107,9 +111,9 @@ pub fn restore(parked: Parked) -> bool {
 }
 
 /// What has changed in the interpreter of this worker, if there is one and there is room for it.
-pub fn change() -> Option<Change> {
+pub fn change() -> Option<ParkChange> {
     HERE.with_borrow_mut(|here| {
-        let Here { template, is_prepared, told } = here.as_mut()?;
+        let MemorySource { template, is_prepared, told } = here.as_mut()?;
         let parts = ffi::guest_changed();
         // The layer grows by doubling, and is then packed.
         if 4 * (parts.len() * PART) as u64 > heap::room() {
@@ -120,12 +124,12 @@ pub fn change() -> Option<Change> {
             ffi::guest_read(n * PART as u32, &mut now);
             add(&now, template.part(n));
         });
-        Some(Change { keep, layer, size: ffi::guest_size(), is_prepared: *is_prepared })
+        Some(ParkChange { keep, layer, size: ffi::guest_size(), is_prepared: *is_prepared })
     })
 }
 
 /// What the guest of this worker, of that program, can be put back to when it has ended; `None` if it cannot.
-pub fn again(program: Program) -> Option<Arc<Template>> {
+pub fn again(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     let template = prepare::prepared(program).or_else(|| prepare::known_of_module(program))?;
     let fits = ffi::guest_size() <= template.size + GROWN;
     (fits && ffi::guest_can_begin_again()).then_some(template)
@@ -133,7 +137,7 @@ pub fn again(program: Program) -> Option<Arc<Template>> {
 
 /// The guest of this worker has ended. It is put back to this, and the next process of its program begins with it: an
 /// instance takes longer to make than a memory to fill.
-pub fn ended(again: Option<Arc<Template>>) {
+pub fn ended(again: Option<Arc<PageTemplate>>) {
     HERE.set(None);
     match again {
         Some(template) => ffi::guest_begin_again(template.content()),

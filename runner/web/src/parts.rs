@@ -4,11 +4,11 @@
 
 use crate::{ffi, lock};
 use std::sync::{Arc, Mutex, OnceLock};
-use wasibox_image::parts::{Catalog, Dir, Item, What};
-use wasibox_vfs::{BaseFile, BaseKind, Budget, Errno, Folder, FolderEntry, Lazy, Program};
+use wasibox_image::parts::{Catalog, CatalogDir, CatalogEntry, CatalogEntryKind};
+use wasibox_vfs::{BaseFile, BaseKind, Budget, Errno, Folder, FolderEntry, LazyBytes, ProgramMark};
 
 /// A part of the image.
-struct Part {
+struct PagePart {
     number: u32,
     len: u32,
     bytes: OnceLock<Vec<u8>>,
@@ -16,7 +16,7 @@ struct Part {
     fetching: Mutex<()>,
 }
 
-impl Part {
+impl PagePart {
     fn bytes(&self) -> Result<&[u8], Errno> {
         if let Some(bytes) = self.bytes.get() {
             return Ok(bytes);
@@ -38,13 +38,13 @@ impl Part {
 }
 
 /// A file's bytes.
-struct Piece {
-    part: Arc<Part>,
+struct PartPiece {
+    part: Arc<PagePart>,
     at: u32,
     len: u32,
 }
 
-impl Lazy for Piece {
+impl LazyBytes for PartPiece {
     fn len(&self) -> u64 {
         self.len.into()
     }
@@ -66,23 +66,23 @@ impl Lazy for Piece {
 }
 
 /// A directory of the catalog.
-struct Listed {
-    dir: Dir,
-    image: Parts,
+struct ListedDir {
+    dir: CatalogDir,
+    image: PageImage,
 }
 
-impl Folder for Listed {
+impl Folder for ListedDir {
     fn list(&self) -> Result<Vec<FolderEntry>, String> {
-        let Parts { catalog, parts } = &self.image;
-        let entry = |item: Item| {
+        let PageImage { catalog, parts } = &self.image;
+        let entry = |item: CatalogEntry| {
             let kind = match item.what {
-                What::Dir(dir) => BaseKind::Dir(self.image.folder(dir)),
-                What::File { part, at, len } => {
+                CatalogEntryKind::Dir(dir) => BaseKind::Dir(self.image.folder(dir)),
+                CatalogEntryKind::File { part, at, len } => {
                     // The catalog has looked: there is such a part.
                     let part = parts[part as usize].clone();
-                    BaseKind::Lazy(Arc::new(Piece { part, at, len }))
+                    BaseKind::Lazy(Arc::new(PartPiece { part, at, len }))
                 }
-                What::Symlink(target) => BaseKind::Symlink(target.into_bytes()),
+                CatalogEntryKind::Symlink(target) => BaseKind::Symlink(target.into_bytes()),
             };
             let (name, time) = (item.name.into_bytes(), catalog.time);
             FolderEntry { name, mode: item.mode, time, kind }
@@ -94,28 +94,28 @@ impl Folder for Listed {
 
 /// The image: its catalog, and the parts that are here.
 #[derive(Clone)]
-pub struct Parts {
+pub struct PageImage {
     pub catalog: Arc<Catalog>,
-    parts: Arc<[Arc<Part>]>,
+    parts: Arc<[Arc<PagePart>]>,
 }
 
-impl Parts {
+impl PageImage {
     /// The parts of an image, none of which has been fetched.
-    pub fn new(catalog: Catalog) -> Parts {
+    pub fn new(catalog: Catalog) -> PageImage {
         let part = |(number, len): (usize, &u32)| {
             let (bytes, fetching) = (OnceLock::new(), Mutex::new(()));
-            Arc::new(Part { number: number as u32, len: *len, bytes, fetching })
+            Arc::new(PagePart { number: number as u32, len: *len, bytes, fetching })
         };
         let parts = catalog.parts.iter().enumerate().map(part).collect();
-        Parts { catalog: Arc::new(catalog), parts }
+        PageImage { catalog: Arc::new(catalog), parts }
     }
 
-    fn folder(&self, dir: Dir) -> Arc<Listed> {
-        Arc::new(Listed { dir, image: self.clone() })
+    fn folder(&self, dir: CatalogDir) -> Arc<ListedDir> {
+        Arc::new(ListedDir { dir, image: self.clone() })
     }
 
     /// A program, which is not kept: it is large, and the page has it.
-    pub fn program(&self, program: Program) -> Option<Vec<u8>> {
+    pub fn program(&self, program: ProgramMark) -> Option<Vec<u8>> {
         let part = self.parts.get(program.0 as usize)?;
         let mut bytes = vec![0; part.len as usize];
         ffi::fetch(part.number, &mut bytes).then_some(bytes)
@@ -123,9 +123,9 @@ impl Parts {
 
     /// Its files, as `wasibox_kernel::image_files` has them of a whole one.
     pub fn files(&self) -> Vec<BaseFile> {
-        let Parts { catalog, parts } = self;
+        let PageImage { catalog, parts } = self;
         let time = catalog.time;
-        let volume = |(path, dir): &(String, Dir)| {
+        let volume = |(path, dir): &(String, CatalogDir)| {
             let (path, kind) = (path.clone().into_bytes(), BaseKind::Dir(self.folder(*dir)));
             BaseFile { path, mode: 0o755, time, kind }
         };
@@ -133,8 +133,8 @@ impl Parts {
         for (name, number) in &catalog.commands {
             let part = &parts[*number as usize];
             for dir in ["/bin/", "/usr/bin/"] {
-                let bytes = Arc::new(Piece { part: part.clone(), at: 0, len: part.len });
-                let kind = BaseKind::LazyProgram(bytes, Program(*number));
+                let bytes = Arc::new(PartPiece { part: part.clone(), at: 0, len: part.len });
+                let kind = BaseKind::LazyProgram(bytes, ProgramMark(*number));
                 let path = [dir, name].concat().into_bytes();
                 out.push(BaseFile { path, mode: 0o755, time, kind });
             }

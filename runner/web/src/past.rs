@@ -1,17 +1,17 @@
 //! What the page asks of the session's history.
 
 use crate::changes;
-use crate::history::{self, Note};
-use crate::outcome::{Failure, Kind};
+use crate::history::{self, PageCallNote};
+use crate::outcome::{FailureKind, PageFailure};
 use crate::session;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wasibox_vfs::around::{HOME, Place};
+use wasibox_vfs::around::{HOME, ShellSurroundings};
 
 /// A request, as JSON.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Asked {
+enum PastRequest {
     History,
     Tags,
     Directory,
@@ -26,31 +26,35 @@ enum Asked {
 }
 
 /// Acts upon a request; its answer as JSON.
-pub fn request(text: &[u8]) -> Result<Vec<u8>, Failure> {
-    let asked = serde_json::from_slice(text).map_err(|e| Failure::new(Kind::Invalid, e))?;
+pub fn request(text: &[u8]) -> Result<Vec<u8>, PageFailure> {
+    let asked =
+        serde_json::from_slice(text).map_err(|e| PageFailure::new(FailureKind::Invalid, e))?;
     let vfs = session::vfs()?;
     let answer: Value = history::with(|history| {
         Ok(match asked {
-            Asked::History => history.told()?,
-            Asked::Tags => history.tags(),
-            Asked::Undo => history.undo(vfs)?.into(),
-            Asked::Redo => history.redo(vfs)?.into(),
-            Asked::Restore(number) => history.restore(vfs, number)?.into(),
-            Asked::Tag(name, number) => {
+            PastRequest::History => history.told()?,
+            PastRequest::Tags => history.tags(),
+            PastRequest::Undo => history.undo(vfs)?.into(),
+            PastRequest::Redo => history.redo(vfs)?.into(),
+            PastRequest::Restore(number) => history.restore(vfs, number)?.into(),
+            PastRequest::Tag(name, number) => {
                 history.tag(&name, number)?;
                 Value::Null
             }
-            Asked::Changes(number) => {
+            PastRequest::Changes(number) => {
                 let shown = changes::of(&history.objects, &history.now(), number)?;
-                serde_json::to_value(shown).map_err(|e| Failure::new(Kind::Internal, e))?
+                serde_json::to_value(shown)
+                    .map_err(|e| PageFailure::new(FailureKind::Internal, e))?
             }
-            Asked::Directory => {
-                let cwd = vfs.state().and_then(|state| Place::of(&state)?.cwd);
+            PastRequest::Directory => {
+                let cwd = vfs.state().and_then(|state| ShellSurroundings::of(&state)?.cwd);
                 json!(cwd.map_or(HOME.into(), |cwd| String::from_utf8_lossy(&cwd).into_owned()))
             }
-            Asked::Reset => {
+            PastRequest::Reset => {
                 let (command, time) = (b"reset".to_vec(), wasibox_vfs::now_ns());
-                history.reset(vfs, &Note { command, time, ..Note::default() })?.into()
+                history
+                    .reset(vfs, &PageCallNote { command, time, ..PageCallNote::default() })?
+                    .into()
             }
         })
     })?;
@@ -58,12 +62,12 @@ pub fn request(text: &[u8]) -> Result<Vec<u8>, Failure> {
 }
 
 /// The session as a snapshot: as it is, or with all its history.
-pub fn export(all: bool) -> Result<(), Failure> {
+pub fn export(all: bool) -> Result<(), PageFailure> {
     history::with(|history| history.export(all))
 }
 
 /// Makes the session, which is new, what a snapshot says; with `is_fork` it is a copy of one that goes on.
-pub fn import(bytes: &[u8], is_fork: bool) -> Result<(), Failure> {
+pub fn import(bytes: &[u8], is_fork: bool) -> Result<(), PageFailure> {
     let vfs = session::vfs()?;
     history::with(|history| history.import(vfs, bytes, is_fork))
 }

@@ -5,11 +5,11 @@
 //! one fits upon the other, and an image in parts brings the native runner's along, which takes less of the page's time than
 //! preparing it does. The page keeps it for later visits, where the program begins with it at once.
 
-use crate::ffi::{self, Content};
+use crate::ffi::{self, MemoryContent};
 use crate::host::{Kernel, Web};
-use crate::outcome::{Failure, Kind};
-use crate::session::{self, Session};
-use crate::thread::Idle;
+use crate::outcome::{FailureKind, PageFailure};
+use crate::session::{self, PageSession};
+use crate::thread::IdleWorkers;
 use crate::{heap, lock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -19,14 +19,17 @@ use std::time::Duration;
 use wasibox_image::module::Facts;
 use wasibox_kernel::border::Fd;
 use wasibox_kernel::layer::PART;
-use wasibox_kernel::parked::{self, ALIGN, Prepared};
-use wasibox_kernel::{Before, Cwd, Descriptor, Descriptors, Limits, OpenFile, Start, Status};
+use wasibox_kernel::parked::{self, ALIGN, PreparedHeader};
+use wasibox_kernel::{
+    CellOrigin, Cwd, Descriptor, Descriptors, Limits, OpenDescription, ProcessStart, ProcessStatus,
+};
 use wasibox_vfs::{
-    Budget, DiskLimits, Errno, File, Loc, Program, Protected, ROOT, Readiness, Stream, Vfs,
+    Budget, DiskLimits, Errno, Loc, ProgramMark, ProtectedPaths, ROOT, Readiness, StdStream, Vfs,
+    VfsFile,
 };
 
 /// What a memory holds as it begins.
-pub struct Template {
+pub struct PageTemplate {
     /// Where the content begins; around it are zeros.
     pub start: usize,
     pub content: Vec<u8>,
@@ -39,10 +42,10 @@ pub struct Template {
 /// Bytes behind a content that is kept: where it begins, bytes of the memory, digest.
 const ABOUT: usize = 48;
 
-impl Template {
+impl PageTemplate {
     /// Of the memory of this worker's guest, which has just begun as its module says. It is looked at page by page: most
     /// of it is an empty stack, which would have to be copied only to be found empty.
-    pub fn of_module() -> Template {
+    pub fn of_module() -> PageTemplate {
         let size = ffi::guest_size();
         let mut page = vec![0; ALIGN];
         let Range { start, end } = parked::content(size / ALIGN, |n| {
@@ -51,23 +54,23 @@ impl Template {
         });
         let mut content = vec![0; end - start];
         ffi::guest_read(start as u32, &mut content);
-        Template { start, content, size, digest: [0; 32] }
+        PageTemplate { start, content, size, digest: [0; 32] }
     }
 
     /// Of a memory that was prepared.
-    fn of_prepared(memory: Vec<u8>, facts: &Facts) -> Template {
-        let what = Prepared::of(&memory, !facts.throws, true);
+    fn of_prepared(memory: Vec<u8>, facts: &Facts) -> PageTemplate {
+        let what = PreparedHeader::of(&memory, !facts.throws, true);
         // In place: it is large.
         let mut content = memory;
         content.truncate(what.start + what.len);
         content.drain(..what.start);
         content.shrink_to_fit();
         let digest = what.digest(&content);
-        Template { start: what.start, content, size: what.size, digest }
+        PageTemplate { start: what.start, content, size: what.size, digest }
     }
 
     /// Has the page keep it for later visits, as [`Template::kept`] reads it.
-    fn keep(&self, program: Program) {
+    fn keep(&self, program: ProgramMark) {
         let numbers = [self.start as u64, self.size as u64];
         let about = [numbers.map(u64::to_le_bytes).as_flattened(), &self.digest].concat();
         ffi::keep(program.0, &self.content, &about);
@@ -75,20 +78,20 @@ impl Template {
 
     /// What the page has kept of a program, or with `fetches` what the image brings along. The digest is believed: who can
     /// write there can change the page, too.
-    fn kept(program: Program, fetches: bool) -> Option<Template> {
+    fn kept(program: ProgramMark, fetches: bool) -> Option<PageTemplate> {
         let mut content = ffi::kept(program.0, fetches)?;
         let about = content.split_off(content.len().checked_sub(ABOUT)?);
         let number = |at| usize::try_from(u64::from_le_bytes(*about[at..].first_chunk()?)).ok();
         let (start, size) = (number(0)?, number(8)?);
         let fits = start.checked_add(content.len()).is_some_and(|end| end <= size);
         let digest = *about.last_chunk()?;
-        (fits && digest != [0; 32]).then_some(Template { start, content, size, digest })
+        (fits && digest != [0; 32]).then_some(PageTemplate { start, content, size, digest })
     }
 
     /// The memory as it is handed to JavaScript.
-    pub fn content(&self) -> Content<'_> {
+    pub fn content(&self) -> MemoryContent<'_> {
         let is_prepared = self.digest != [0; 32];
-        Content { bytes: &self.content, at: self.start, size: self.size, is_prepared }
+        MemoryContent { bytes: &self.content, at: self.start, size: self.size, is_prepared }
     }
 
     /// Whether such memories are kept sparingly: as `sdk/web/worker.js` has it.
@@ -105,23 +108,23 @@ impl Template {
 }
 
 /// By program: what its memory begins with.
-static PREPARED: Mutex<BTreeMap<u32, Arc<Template>>> = Mutex::new(BTreeMap::new());
-static OF_MODULE: Mutex<BTreeMap<u32, Arc<Template>>> = Mutex::new(BTreeMap::new());
+static PREPARED: Mutex<BTreeMap<u32, Arc<PageTemplate>>> = Mutex::new(BTreeMap::new());
+static OF_MODULE: Mutex<BTreeMap<u32, Arc<PageTemplate>>> = Mutex::new(BTreeMap::new());
 
 /// A program's prepared memory, if it was made.
-pub fn prepared(program: Program) -> Option<Arc<Template>> {
+pub fn prepared(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     lock(&PREPARED).get(&program.0).cloned()
 }
 
 /// What the memory of a program begins with if it was not prepared. The first time this worker's guest tells, which has
 /// just begun.
-pub fn of_module(program: Program) -> Arc<Template> {
+pub fn of_module(program: ProgramMark) -> Arc<PageTemplate> {
     let mut all = lock(&OF_MODULE);
-    all.entry(program.0).or_insert_with(|| Arc::new(Template::of_module())).clone()
+    all.entry(program.0).or_insert_with(|| Arc::new(PageTemplate::of_module())).clone()
 }
 
 /// What a program's memory begins with if it was not prepared, once somebody has looked.
-pub fn known_of_module(program: Program) -> Option<Arc<Template>> {
+pub fn known_of_module(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     lock(&OF_MODULE).get(&program.0).cloned()
 }
 
@@ -129,7 +132,7 @@ pub fn known_of_module(program: Program) -> Option<Arc<Template>> {
 static ASKED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 /// A program's prepared memory, if it was made in this visit, or in an earlier one and programs are prepared by themselves.
-pub fn prepared_ever(program: Program) -> Option<Arc<Template>> {
+pub fn prepared_ever(program: ProgramMark) -> Option<Arc<PageTemplate>> {
     if BY_ITSELF.load(Ordering::Relaxed) {
         // Once: who comes meanwhile does not wait for it.
         if lock(&ASKED).insert(program.0) {
@@ -140,10 +143,10 @@ pub fn prepared_ever(program: Program) -> Option<Arc<Template>> {
 }
 
 /// Takes what the page has kept of a program, or with `fetches` what the image brings along.
-fn take_kept(program: Program, fetches: bool) {
+fn take_kept(program: ProgramMark, fetches: bool) {
     if prepared(program).is_none()
         && heap::room() > 2 * MEMORY
-        && let Some(template) = Template::kept(program, fetches)
+        && let Some(template) = PageTemplate::kept(program, fetches)
     {
         lock(&PREPARED).entry(program.0).or_insert_with(|| Arc::new(template));
     }
@@ -171,7 +174,7 @@ pub fn by_itself() {
 }
 
 /// A program begins as its module says.
-pub fn begins(program: Program) {
+pub fn begins(program: ProgramMark) {
     let mut begun = lock(&BEGUN);
     let count = begun.entry(program.0).or_default();
     *count = count.saturating_add(1);
@@ -191,7 +194,7 @@ pub fn call_ended() {
     let mut taken = lock(&TAKEN);
     for (program, count) in &*lock(&BEGUN) {
         if *count >= OFTEN && taken.insert(*program) {
-            let program = Program(*program);
+            let program = ProgramMark(*program);
             // Without a worker it is not done; nobody waits for it.
             let _ = std::thread::Builder::new()
                 .stack_size(STACK)
@@ -201,7 +204,7 @@ pub fn call_ended() {
 }
 
 /// Has a program's prepared memory fetched, or made when the time has come.
-fn in_the_background(program: Program) {
+fn in_the_background(program: ProgramMark) {
     take_kept(program, true);
     while prepared(program).is_none() {
         let calls = CALLS.load(Ordering::Relaxed);
@@ -226,18 +229,18 @@ const MEMORY: u64 = 256 << 20;
 /// Bytes that are told of what it says.
 const TOLD: usize = 300;
 
-fn cannot(why: impl std::fmt::Display) -> Failure {
-    Failure::new(Kind::Internal, format!("a program cannot be prepared: {why}"))
+fn cannot(why: impl std::fmt::Display) -> PageFailure {
+    PageFailure::new(FailureKind::Internal, format!("a program cannot be prepared: {why}"))
 }
 
 /// Prepares the programs that can be, those that are not yet.
-pub fn prepare_all() -> Result<(), Failure> {
+pub fn prepare_all() -> Result<(), PageFailure> {
     let session = session::get()?;
-    (0..session.names.len()).try_for_each(|n| prepare(session, Program(n as u32)))
+    (0..session.names.len()).try_for_each(|n| prepare(session, ProgramMark(n as u32)))
 }
 
 /// Prepares a program, if that is to be done.
-pub fn prepare(session: &Session, program: Program) -> Result<(), Failure> {
+pub fn prepare(session: &PageSession, program: ProgramMark) -> Result<(), PageFailure> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = lock(&ONE_AT_A_TIME);
     let Some(facts) = session.facts(program).filter(|f| f.can_be_prepared) else { return Ok(()) };
@@ -247,60 +250,61 @@ pub fn prepare(session: &Session, program: Program) -> Result<(), Failure> {
         return Ok(());
     }
     let memory = run(session, program)?;
-    let template = Arc::new(Template::of_prepared(memory, facts));
+    let template = Arc::new(PageTemplate::of_prepared(memory, facts));
     lock(&PREPARED).insert(program.0, Arc::clone(&template));
     template.keep(program);
     Ok(())
 }
 
 /// The memory of the program when it is prepared. All around it is as natively, the stack's size too.
-fn run(session: &Session, program: Program) -> Result<Vec<u8>, Failure> {
+fn run(session: &PageSession, program: ProgramMark) -> Result<Vec<u8>, PageFailure> {
     let limits = Limits { timeout: Some(TIMEOUT), memory: MEMORY, ..Limits::default() };
     let budget = Budget::new(limits.memory);
     let vfs = files(session, &budget).map_err(cannot)?;
     let errno = |e: Errno| cannot(e.text());
     let mut fds = Descriptors::new(limits.descriptors);
-    let said = Arc::new(Said::default());
-    let stream = || File::Stream(said.clone());
+    let said = Arc::new(PreparationOutput::default());
+    let stream = || VfsFile::Stream(said.clone());
     for open in [
-        OpenFile::new(stream(), true, false),
-        OpenFile::new(stream(), false, true),
-        OpenFile::new(stream(), false, true),
-        OpenFile::root(&vfs).map_err(errno)?,
+        OpenDescription::new(stream(), true, false),
+        OpenDescription::new(stream(), false, true),
+        OpenDescription::new(stream(), false, true),
+        OpenDescription::root(&vfs).map_err(errno)?,
     ] {
         fds.add(Descriptor { open, cloexec: false }, Fd(0)).map_err(errno)?;
     }
     let (loc, path) = vfs.chdir(&Loc::Tree(ROOT), b"/").map_err(errno)?;
     let atom = &session.names[program.0 as usize];
     let name = session.source.command(program, atom);
-    let start = Start {
+    let start = ProcessStart {
         program,
         argv: vec![name.map_or_else(|| b"program".to_vec(), String::into_bytes)],
         env: [b"HOME=/home/user".as_slice(), b"PATH=/usr/local/bin:/usr/bin:/bin"]
             .map(<[u8]>::to_vec)
             .into(),
     };
-    let host = Arc::new(Web { programs: session.names.len(), idle: Idle::default() });
+    let host = Arc::new(Web { programs: session.names.len(), idle: IdleWorkers::default() });
     let kernel: Arc<Kernel> =
-        Kernel::new(vfs, host, limits, budget, Before::default(), Arc::default());
+        Kernel::new(vfs, host, limits, budget, CellOrigin::default(), Arc::default());
     kernel.prepare(start, fds, Cwd::new(loc, path)).map_err(cannot)?;
     let end = kernel.finish();
     let memory = lock(&kernel.prepared).take();
     let said = || String::from_utf8_lossy(&lock(&said.0)).into_owned();
-    memory.filter(|_| end.status == Status::Exited(0)).ok_or_else(|| cannot(said()))
+    memory.filter(|_| end.status == ProcessStatus::Exited(0)).ok_or_else(|| cannot(said()))
 }
 
-fn files(session: &Session, budget: &Arc<Budget>) -> Result<Vfs, String> {
+fn files(session: &PageSession, budget: &Arc<Budget>) -> Result<Vfs, String> {
     let base = session.source.files(&session.names)?;
-    let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default());
+    let vfs =
+        Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &ProtectedPaths::default());
     vfs.map_err(|e| e.to_string())
 }
 
 /// Its standard streams: an empty input, and what it says, which is told if it fails.
 #[derive(Debug, Default)]
-struct Said(Mutex<Vec<u8>>);
+struct PreparationOutput(Mutex<Vec<u8>>);
 
-impl Stream for Said {
+impl StdStream for PreparationOutput {
     fn read(&self, _: &mut [u8]) -> Result<usize, Errno> {
         Ok(0)
     }

@@ -11,15 +11,16 @@
 
 use crate::ffi;
 use crate::lock;
-use crate::outcome::{Failure, Kind, told};
-use box_abi::http::{Answer as Reply, PART, Request, Response, Step};
+use crate::outcome::{FailureKind, PageFailure, told};
+use box_abi::http::{HttpAnswer as Reply, HttpRequest, HttpStep, PART, Response};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use wasibox_bridge::{
-    BodyLength, Error, Header, Judge, Judged, Limits, Redirect, RequestHead, Rule, Rules,
+    BodyLength, BridgeLimits, Header, JudgedRequest, RedirectPolicy, RequestError, RequestHead,
+    RequestJudge, RequestRule, RequestRules,
 };
-use wasibox_vfs::{Answer, Budget, Reservation, Service, Vfs};
+use wasibox_vfs::{AnswerSlot, Budget, Reservation, Service, Vfs};
 
 /// Most requests that are open at once, as natively.
 const OPEN: usize = 64;
@@ -27,16 +28,16 @@ const OPEN: usize = 64;
 /// What guests may ask for, as the page says it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Policy {
+struct PagePolicy {
     #[serde(default)]
-    allow: Vec<Rule>,
+    allow: Vec<RequestRule>,
     #[serde(default)]
-    deny: Vec<Rule>,
+    deny: Vec<RequestRule>,
 }
 
 /// What the page is asked for.
 #[derive(Serialize)]
-struct Asked<'a> {
+struct PageRequest<'a> {
     method: &'a str,
     url: &'a str,
     headers: Vec<(&'a str, String)>,
@@ -49,7 +50,7 @@ struct Asked<'a> {
 /// What the page has got: one of these.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Got {
+enum PageReply {
     Head {
         status: u16,
         url: String,
@@ -63,18 +64,18 @@ enum Got {
 }
 
 /// Where a request is.
-enum Stage {
+enum RequestStage {
     /// Its body is written.
     Body,
     /// The page makes it; somebody waits for the head.
-    Asked(Answer),
+    Asked(AnswerSlot),
     /// The response is there; somebody may wait for the next part.
-    Reads(Option<Answer>),
+    Reads(Option<AnswerSlot>),
 }
 
-struct Exchange {
-    judged: Judged,
-    stage: Stage,
+struct PageExchange {
+    judged: JudgedRequest,
+    stage: RequestStage,
     /// How long the body is to be, if that was said.
     length: Option<u64>,
     body: Vec<u8>,
@@ -84,32 +85,34 @@ struct Exchange {
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenExchanges {
     next: u32,
-    all: HashMap<u32, Exchange>,
+    all: HashMap<u32, PageExchange>,
 }
 
 /// Serves the session's requests.
-struct Requests {
-    judge: Judge,
+struct PageRequests {
+    judge: RequestJudge,
     budget: Arc<Budget>,
-    open: Mutex<Open>,
+    open: Mutex<OpenExchanges>,
 }
 
-static REQUESTS: OnceLock<Arc<Requests>> = OnceLock::new();
+static REQUESTS: OnceLock<Arc<PageRequests>> = OnceLock::new();
 
 /// Lets guests make requests from now on, by rules as JSON.
-pub fn allow(policy: &[u8], vfs: &Vfs, budget: &Arc<Budget>) -> Result<(), Failure> {
-    let invalid =
-        |why: &dyn std::fmt::Display| Failure::new(Kind::Invalid, format!("network: {why}"));
-    let Policy { allow, deny } = serde_json::from_slice(policy).map_err(|e| invalid(&e))?;
+pub fn allow(policy: &[u8], vfs: &Vfs, budget: &Arc<Budget>) -> Result<(), PageFailure> {
+    let invalid = |why: &dyn std::fmt::Display| {
+        PageFailure::new(FailureKind::Invalid, format!("network: {why}"))
+    };
+    let PagePolicy { allow, deny } = serde_json::from_slice(policy).map_err(|e| invalid(&e))?;
     if allow.is_empty() {
         return Ok(());
     }
-    let judge = Judge::new(Rules { allow, deny }, Limits::default()).map_err(|e| invalid(&e))?;
-    let requests = Arc::new(Requests { judge, budget: budget.clone(), open: Mutex::default() });
+    let judge = RequestJudge::new(RequestRules { allow, deny }, BridgeLimits::default())
+        .map_err(|e| invalid(&e))?;
+    let requests = Arc::new(PageRequests { judge, budget: budget.clone(), open: Mutex::default() });
     if REQUESTS.set(requests.clone()).is_err() {
-        return Err(Failure::new(Kind::Conflict, "network: it was said already"));
+        return Err(PageFailure::new(FailureKind::Conflict, "network: it was said already"));
     }
     vfs.set_service(Some(requests));
     Ok(())
@@ -133,7 +136,7 @@ pub fn end() {
 pub fn responded(number: u32, got: &[u8]) -> bool {
     let Some(requests) = REQUESTS.get() else { return false };
     let got = serde_json::from_slice(got)
-        .unwrap_or_else(|e| Got::Failed { code: 56, why: e.to_string() });
+        .unwrap_or_else(|e| PageReply::Failed { code: 56, why: e.to_string() });
     requests.responded(number, got)
 }
 
@@ -142,7 +145,7 @@ pub fn received(number: u32, part: Vec<u8>) -> bool {
     REQUESTS.get().is_some_and(|requests| requests.received(number, part))
 }
 
-fn reply(answer: Answer, reply: &Reply) {
+fn reply(answer: AnswerSlot, reply: &Reply) {
     answer.give(Ok(reply.encode()));
 }
 
@@ -150,7 +153,7 @@ fn failed(code: u8, why: &str) -> Reply {
     Reply::Failed { code, why: why.into() }
 }
 
-fn error(e: &Error) -> Reply {
+fn error(e: &RequestError) -> Reply {
     failed(e.curl_code(), &e.to_string())
 }
 
@@ -163,8 +166,8 @@ fn bytes(characters: &str) -> Vec<u8> {
     characters.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect()
 }
 
-impl Requests {
-    fn open(&self, request: &Request) -> Reply {
+impl PageRequests {
+    fn open(&self, request: &HttpRequest) -> Reply {
         let Some(head) = head(request) else {
             return failed(3, "URL rejected: it is no text");
         };
@@ -186,20 +189,21 @@ impl Requests {
         let Some(held) = self.budget.reserve(0) else { return failed(27, "out of memory") };
         open.next = open.next.wrapping_add(1);
         let number = open.next;
-        let (stage, body) = (Stage::Body, Vec::new());
+        let (stage, body) = (RequestStage::Body, Vec::new());
         let length = request.body;
-        let exchange = Exchange { judged, stage, length, body, held, redirects: 0, received: 0 };
+        let exchange =
+            PageExchange { judged, stage, length, body, held, redirects: 0, received: 0 };
         open.all.insert(number, exchange);
         Reply::Opened(number.into())
     }
 
-    fn write(&self, exchange: &mut Exchange, part: &[u8]) -> Reply {
-        if !matches!(exchange.stage, Stage::Body) {
+    fn write(&self, exchange: &mut PageExchange, part: &[u8]) -> Reply {
+        if !matches!(exchange.stage, RequestStage::Body) {
             return failed(2, "the body has ended");
         }
         let (before, more) = (exchange.body.len() as u64, part.len() as u64);
         if exchange.length.is_some_and(|length| before + more > length) {
-            return error(&Error::Length);
+            return error(&RequestError::Length);
         }
         if let Err(e) = self.judge.sends(before, more) {
             return error(&e);
@@ -211,10 +215,10 @@ impl Requests {
         Reply::Done
     }
 
-    fn make(&self, number: u32, exchange: &Exchange) {
+    fn make(&self, number: u32, exchange: &PageExchange) {
         let judged = &exchange.judged;
         let headers = judged.headers().map(|(name, value)| (name, characters(value))).collect();
-        let asked = Asked {
+        let asked = PageRequest {
             method: judged.method(),
             url: judged.url(),
             headers,
@@ -225,28 +229,29 @@ impl Requests {
         ffi::request(number, &told(&asked), body);
     }
 
-    fn responded(&self, number: u32, got: Got) -> bool {
+    fn responded(&self, number: u32, got: PageReply) -> bool {
         let mut open = lock(&self.open);
         let Some(exchange) = open.all.get_mut(&number) else { return false };
-        let (answer, is_head) = match std::mem::replace(&mut exchange.stage, Stage::Reads(None)) {
-            Stage::Asked(answer) => (answer, true),
-            Stage::Reads(Some(answer)) => (answer, false),
-            stage => {
-                exchange.stage = stage;
-                return false;
-            }
-        };
+        let (answer, is_head) =
+            match std::mem::replace(&mut exchange.stage, RequestStage::Reads(None)) {
+                RequestStage::Asked(answer) => (answer, true),
+                RequestStage::Reads(Some(answer)) => (answer, false),
+                stage => {
+                    exchange.stage = stage;
+                    return false;
+                }
+            };
         let got = match got {
-            Got::Head { status, url, headers } if is_head => {
+            PageReply::Head { status, url, headers } if is_head => {
                 self.head(exchange, status, url, headers)
             }
-            Got::Head { .. } => Err(failed(56, "the page has told a head twice")),
-            Got::Failed { code, why } => Err(failed(code, &why)),
+            PageReply::Head { .. } => Err(failed(56, "the page has told a head twice")),
+            PageReply::Failed { code, why } => Err(failed(code, &why)),
         };
         match got {
             // A redirect that is followed.
             Ok(None) => {
-                exchange.stage = Stage::Asked(answer);
+                exchange.stage = RequestStage::Asked(answer);
                 self.make(number, exchange);
                 true
             }
@@ -269,7 +274,7 @@ impl Requests {
     /// The response, unless it is a redirect that is followed.
     fn head(
         &self,
-        exchange: &mut Exchange,
+        exchange: &mut PageExchange,
         status: u16,
         url: String,
         headers: Vec<(String, String)>,
@@ -293,7 +298,7 @@ impl Requests {
     fn received(&self, number: u32, part: Vec<u8>) -> bool {
         let mut open = lock(&self.open);
         let Some(exchange) = open.all.get_mut(&number) else { return false };
-        let Stage::Reads(waits) = &mut exchange.stage else { return false };
+        let RequestStage::Reads(waits) = &mut exchange.stage else { return false };
         let Some(answer) = waits.take() else { return false };
         let more = part.len() as u64;
         let counted = self.judge.receives(exchange.received, more);
@@ -313,15 +318,15 @@ impl Requests {
     }
 
     /// A step of an open request.
-    fn act(&self, step: Step, answer: Answer) {
+    fn act(&self, step: HttpStep, answer: AnswerSlot) {
         let number = match &step {
-            Step::Body(n, _) | Step::End(n) | Step::Read(n) | Step::Close(n) => *n,
-            Step::Open(_) | Step::Names(..) => 0,
+            HttpStep::Body(n, _) | HttpStep::End(n) | HttpStep::Read(n) | HttpStep::Close(n) => *n,
+            HttpStep::Open(_) | HttpStep::Names(..) => 0,
         };
         let none = || failed(42, "there is no such request");
         let Ok(number) = u32::try_from(number) else { return reply(answer, &none()) };
         let mut open = lock(&self.open);
-        if let Step::Close(_) = step {
+        if let HttpStep::Close(_) = step {
             let was_there = open.all.remove(&number).is_some();
             drop(open);
             if was_there {
@@ -334,16 +339,16 @@ impl Requests {
             return reply(answer, &none());
         };
         let said = match (step, &mut exchange.stage) {
-            (Step::Body(_, part), _) => self.write(exchange, &part),
-            (Step::End(_), Stage::Body) => {
+            (HttpStep::Body(_, part), _) => self.write(exchange, &part),
+            (HttpStep::End(_), RequestStage::Body) => {
                 let whole = exchange.length.is_none_or(|n| n == exchange.body.len() as u64);
                 if whole {
-                    exchange.stage = Stage::Asked(answer);
+                    exchange.stage = RequestStage::Asked(answer);
                     return self.make(number, exchange);
                 }
-                error(&Error::Length)
+                error(&RequestError::Length)
             }
-            (Step::Read(_), Stage::Reads(waits @ None)) => {
+            (HttpStep::Read(_), RequestStage::Reads(waits @ None)) => {
                 *waits = Some(answer);
                 return ffi::request_read(number);
             }
@@ -354,7 +359,7 @@ impl Requests {
     }
 }
 
-fn head(r: &Request) -> Option<RequestHead> {
+fn head(r: &HttpRequest) -> Option<RequestHead> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
     let header = |(name, value): &(Vec<u8>, Vec<u8>)| {
         Some(Header { name: text(name)?, value: value.clone() })
@@ -370,27 +375,27 @@ fn head(r: &Request) -> Option<RequestHead> {
             None => BodyLength::Unknown,
         },
         redirect: match r.redirects {
-            0 => Redirect::Manual,
-            n => Redirect::Follow(n),
+            0 => RedirectPolicy::Manual,
+            n => RedirectPolicy::Follow(n),
         },
         max_time_ms: some(r.time),
         connect_time_ms: some(r.connect_time),
     })
 }
 
-impl Service for Requests {
+impl Service for PageRequests {
     fn has(&self, name: &str) -> bool {
         name == "http"
     }
 
-    fn ask(&self, _: &str, request: Vec<u8>, answer: Answer) {
-        match Step::decode(&request) {
+    fn ask(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
+        match HttpStep::decode(&request) {
             None => reply(answer, &failed(2, "not a request")),
-            Some(Step::Open(request)) => {
+            Some(HttpStep::Open(request)) => {
                 let opened = self.open(&request);
                 reply(answer, &opened);
             }
-            Some(Step::Names(port, host)) => {
+            Some(HttpStep::Names(port, host)) => {
                 let is_named = std::str::from_utf8(&host).is_ok_and(|h| self.judge.names(h, port));
                 let no = || failed(7, "no rule of the sandbox's policy names it");
                 reply(answer, &if is_named { Reply::Done } else { no() });

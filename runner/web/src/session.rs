@@ -1,14 +1,14 @@
 //! The session: an image's files and programs, and one run at a time.
 
 use crate::cell;
-use crate::heap::{self, Bounded};
-use crate::history::{self, Note};
+use crate::heap::{self, HeapGuard};
+use crate::history::{self, PageCallNote};
 use crate::host::{Kernel, Web};
-use crate::outcome::{self, Ended, Failure, Kind, Outcome};
-use crate::parts::Parts;
-use crate::prepare::{self, Template};
-use crate::streams::{self, Input, Meter, Output};
-use crate::thread::Idle;
+use crate::outcome::{self, CallEnd, FailureKind, PageFailure, PageOutcome};
+use crate::parts::PageImage;
+use crate::prepare::{self, PageTemplate};
+use crate::streams::{self, PageInput, PageMeter, PageOutput};
+use crate::thread::IdleWorkers;
 use crate::{lock, requests, slots};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -21,39 +21,43 @@ use wasibox_kernel::border::Fd;
 use wasibox_kernel::parked;
 use wasibox_kernel::value::CellValue;
 use wasibox_kernel::{
-    Child, Cwd, Descriptor, Descriptors, Finish, Found, LimitHit, Limits, OpenFile, find_program,
-    image_files,
+    ChildStart, Cwd, Descriptor, Descriptors, LimitHit, Limits, OpenDescription, ProgramMatch,
+    RunEnd, find_program, image_files,
 };
-use wasibox_vfs::around::{self, HOME, Place, SESSION_OPTION, SESSION_SHELL, Variable};
+use wasibox_vfs::around::{self, HOME, SESSION_OPTION, SESSION_SHELL, ShellSurroundings, Variable};
 use wasibox_vfs::{
-    BaseFile, Bounds, Budget, DiskLimits, Errno, File, Loc, Program, Protected, ROOT, Vfs,
+    BaseFile, Budget, ChangeBounds, DiskLimits, Errno, Loc, ProgramMark, ProtectedPaths, ROOT, Vfs,
+    VfsFile,
 };
 
 /// Where the session's files and programs come from.
-pub enum Source {
+pub enum SessionSource {
     /// An image that is here whole.
     Whole(Arc<Image>),
     /// Its catalog: the page fetches the rest as it is needed.
-    Parts(Parts),
+    Parts(PageImage),
 }
 
-impl Source {
+impl SessionSource {
     /// Its files.
     pub fn files(&self, names: &[String]) -> Result<Vec<BaseFile>, String> {
-        let number = |atom: &str| names.iter().position(|n| n == atom).map(|n| Program(n as u32));
+        let number =
+            |atom: &str| names.iter().position(|n| n == atom).map(|n| ProgramMark(n as u32));
         match self {
-            Source::Whole(image) => image_files(image, Some(&number)).map_err(|e| e.to_string()),
-            Source::Parts(parts) => Ok(parts.files()),
+            SessionSource::Whole(image) => {
+                image_files(image, Some(&number)).map_err(|e| e.to_string())
+            }
+            SessionSource::Parts(parts) => Ok(parts.files()),
         }
     }
 
     /// What a program is called first of all.
-    pub fn command(&self, program: Program, atom: &str) -> Option<String> {
+    pub fn command(&self, program: ProgramMark, atom: &str) -> Option<String> {
         match self {
-            Source::Whole(image) => {
+            SessionSource::Whole(image) => {
                 image.commands().iter().find(|c| c.atom == *atom).map(|c| c.name.clone())
             }
-            Source::Parts(parts) => {
+            SessionSource::Parts(parts) => {
                 let commands = &parts.catalog.commands;
                 commands.iter().find(|(_, n)| *n == program.0).map(|(name, _)| name.clone())
             }
@@ -61,24 +65,26 @@ impl Source {
     }
 
     /// The SHA-256 of a program.
-    fn digest(&self, program: Program, atom: &str) -> Option<[u8; 32]> {
+    fn digest(&self, program: ProgramMark, atom: &str) -> Option<[u8; 32]> {
         match self {
-            Source::Whole(image) => image.atoms().get(atom).copied(),
-            Source::Parts(parts) => Some(parts.catalog.programs.get(program.0 as usize)?.digest),
+            SessionSource::Whole(image) => image.atoms().get(atom).copied(),
+            SessionSource::Parts(parts) => {
+                Some(parts.catalog.programs.get(program.0 as usize)?.digest)
+            }
         }
     }
 
-    fn facts(&self, program: Program, atom: &str) -> Option<Facts> {
+    fn facts(&self, program: ProgramMark, atom: &str) -> Option<Facts> {
         match self {
-            Source::Whole(image) => facts(image.atom(atom)?),
-            Source::Parts(parts) => facts(&parts.program(program)?),
+            SessionSource::Whole(image) => facts(image.atom(atom)?),
+            SessionSource::Parts(parts) => facts(&parts.program(program)?),
         }
     }
 }
 
 /// What the session consists of.
-pub struct Session {
-    pub source: Source,
+pub struct PageSession {
+    pub source: SessionSource,
     /// The names of its programs, by number, and what is known of them.
     pub names: Vec<String>,
     facts: Vec<OnceLock<Option<Facts>>>,
@@ -88,31 +94,35 @@ pub struct Session {
     pub limits: Limits,
 }
 
-impl Session {
+impl PageSession {
     /// The number of the program of that name.
-    pub fn number(&self, atom: &str) -> Option<Program> {
-        self.names.iter().position(|n| n == atom).map(|n| Program(n as u32))
+    pub fn number(&self, atom: &str) -> Option<ProgramMark> {
+        self.names.iter().position(|n| n == atom).map(|n| ProgramMark(n as u32))
     }
 
     /// What a program's module says of itself.
-    pub fn facts(&self, program: Program) -> Option<&Facts> {
+    pub fn facts(&self, program: ProgramMark) -> Option<&Facts> {
         let name = self.names.get(program.0 as usize)?;
         self.facts[program.0 as usize].get_or_init(|| self.source.facts(program, name)).as_ref()
     }
 
     /// What a parked interpreter of the program is of use with that began with this memory, or with the module's.
-    pub fn module_of(&self, program: Program, prepared: Option<&Template>) -> Option<[u8; 32]> {
+    pub fn module_of(
+        &self,
+        program: ProgramMark,
+        prepared: Option<&PageTemplate>,
+    ) -> Option<[u8; 32]> {
         let module = self.source.digest(program, self.names.get(program.0 as usize)?)?;
         Some(parked::module_of(&module, &prepared.map_or([0; 32], |t| t.digest)))
     }
 }
 
 /// The session, once its image is open.
-pub fn get() -> Result<&'static Session, Failure> {
-    SESSION.get().ok_or_else(|| Failure::new(Kind::Internal, "there is no session"))
+pub fn get() -> Result<&'static PageSession, PageFailure> {
+    SESSION.get().ok_or_else(|| PageFailure::new(FailureKind::Internal, "there is no session"))
 }
 
-static SESSION: OnceLock<Session> = OnceLock::new();
+static SESSION: OnceLock<PageSession> = OnceLock::new();
 /// The run.
 static KERNEL: Mutex<Option<Arc<Kernel>>> = Mutex::new(None);
 /// What the last export has answered with.
@@ -120,7 +130,7 @@ static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// A call: a script for the session's shell, the arguments of a command, or a cell.
 #[derive(Deserialize)]
-pub struct Command {
+pub struct PageCommand {
     pub script: Option<String>,
     pub argv: Option<Vec<String>>,
     pub python: Option<String>,
@@ -139,19 +149,19 @@ pub struct Command {
 }
 
 /// A call whose parts are known.
-struct Going {
+struct PendingCall {
     /// What is told of it later.
-    note: Note,
+    note: PageCallNote,
     argv: Vec<Vec<u8>>,
-    cell: Option<cell::Going>,
+    cell: Option<cell::PendingCell>,
     env: Vec<Vec<u8>>,
     cwd: Vec<u8>,
 }
 
-impl Command {
+impl PageCommand {
     /// What runs, and around it what the session's shell has left.
-    fn going(self, vfs: &Vfs) -> Result<Going, Failure> {
-        let invalid = |text: &str| Failure::new(Kind::Invalid, text);
+    fn going(self, vfs: &Vfs) -> Result<PendingCall, PageFailure> {
+        let invalid = |text: &str| PageFailure::new(FailureKind::Invalid, text);
         let has_nul = |s: &String| s.contains('\0');
         let env: Vec<Variable> = self
             .env
@@ -182,7 +192,8 @@ impl Command {
             return Err(invalid("a command's arguments have no NUL"));
         }
         let argv: Vec<Vec<u8>> = argv.into_iter().map(String::into_bytes).collect();
-        let note = Note { command: shown(&argv, name), cell: name, ..Note::default() };
+        let note =
+            PageCallNote { command: shown(&argv, name), cell: name, ..PageCallNote::default() };
         let cwd = self.cwd.map(String::into_bytes);
         let state = vfs.state().unwrap_or_default();
         if argv.get(1).is_some_and(|a| a == SESSION_OPTION.as_bytes()) {
@@ -192,14 +203,14 @@ impl Command {
             }
             let cwd = cwd.unwrap_or_else(|| HOME.into());
             let env = around::environment(None, &cwd, &[]);
-            return Ok(Going { note, argv, cell: None, env, cwd });
+            return Ok(PendingCall { note, argv, cell: None, env, cwd });
         }
-        let place = Place::of(&state);
+        let place = ShellSurroundings::of(&state);
         let own = || place.as_ref()?.cwd.clone();
         let cwd = cwd.or_else(own).unwrap_or_else(|| HOME.into());
         let env = around::environment(place.as_ref(), &cwd, &env);
-        let cell = name.map(|name| cell::Going::new(name.into())).transpose()?;
-        Ok(Going { note, argv, cell, env, cwd })
+        let cell = name.map(|name| cell::PendingCell::new(name.into())).transpose()?;
+        Ok(PendingCall { note, argv, cell, env, cwd })
     }
 }
 
@@ -219,12 +230,12 @@ pub fn answer_at() -> *const u8 {
 }
 
 /// The session's files.
-pub fn vfs() -> Result<&'static Vfs, Failure> {
+pub fn vfs() -> Result<&'static Vfs, PageFailure> {
     get().map(|s| &s.vfs)
 }
 
 /// Lets guests make requests, by rules as JSON.
-pub fn network(policy: &[u8]) -> Result<(), Failure> {
+pub fn network(policy: &[u8]) -> Result<(), PageFailure> {
     let session = get()?;
     requests::allow(policy, &session.vfs, &session.budget)
 }
@@ -238,8 +249,8 @@ pub fn program_name(number: u32) -> Option<&'static str> {
 pub fn program(number: u32) -> Option<&'static [u8]> {
     let session = SESSION.get()?;
     match &session.source {
-        Source::Whole(image) => image.atom(session.names.get(number as usize)?),
-        Source::Parts(_) => None,
+        SessionSource::Whole(image) => image.atom(session.names.get(number as usize)?),
+        SessionSource::Parts(_) => None,
     }
 }
 
@@ -248,7 +259,7 @@ pub fn boot(image: Vec<u8>, stack: usize) -> Result<(), String> {
     let image = Arc::new(Image::from_bytes("the image", image).map_err(|e| e.to_string())?);
     let names = image.atoms().keys().cloned().collect();
     let identity = image.identity();
-    begin_session(Source::Whole(image), names, identity, stack)
+    begin_session(SessionSource::Whole(image), names, identity, stack)
 }
 
 /// The same for an image of which only the catalog is here: the page fetches the rest as it is needed.
@@ -256,11 +267,11 @@ pub fn boot_parts(catalog: &[u8], stack: usize) -> Result<(), String> {
     let catalog = Catalog::decode(catalog).map_err(|e| e.to_string())?;
     let names = catalog.programs.iter().map(|program| program.name.clone()).collect();
     let identity = catalog.identity;
-    begin_session(Source::Parts(Parts::new(catalog)), names, identity, stack)
+    begin_session(SessionSource::Parts(PageImage::new(catalog)), names, identity, stack)
 }
 
 fn begin_session(
-    source: Source,
+    source: SessionSource,
     names: Vec<String>,
     identity: [u8; 32],
     stack: usize,
@@ -268,32 +279,33 @@ fn begin_session(
     let base = source.files(&names)?;
     let limits = Limits { processes: slots::SLOTS, memory: MEMORY, stack, ..Limits::default() };
     let budget = Budget::within(limits.memory, heap::has_room);
-    let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default());
+    let vfs =
+        Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &ProtectedPaths::default());
     let vfs = vfs.map_err(|e| e.to_string())?;
     // The shell goes on with it from call to call.
     vfs.set_state(Some(Arc::from([])));
     history::begin(&vfs, identity);
-    let host = Arc::new(Web { programs: names.len(), idle: Idle::default() });
+    let host = Arc::new(Web { programs: names.len(), idle: IdleWorkers::default() });
     let facts = names.iter().map(|_| OnceLock::new()).collect();
-    let session = Session { source, names, facts, vfs, host, budget, limits };
+    let session = PageSession { source, names, facts, vfs, host, budget, limits };
     SESSION.set(session).map_err(|_| "there is a session already".to_owned())
 }
 
-/// Runs a command to its end; what became of it as JSON, [`Ended`].
+/// Runs a command to its end; what became of it as JSON, [`CallEnd`].
 pub fn run(asked: &[u8]) -> Vec<u8> {
-    let ran = match serde_json::from_slice::<Command>(asked) {
-        Ok(command) if command.prepare => prepare::prepare_all().map(|()| Outcome::default()),
+    let ran = match serde_json::from_slice::<PageCommand>(asked) {
+        Ok(command) if command.prepare => prepare::prepare_all().map(|()| PageOutcome::default()),
         Ok(command) => {
             prepare::call_begins();
             let ran = run_command(command);
             prepare::call_ended();
             ran
         }
-        Err(e) => Err(Failure::new(Kind::Invalid, e)),
+        Err(e) => Err(PageFailure::new(FailureKind::Invalid, e)),
     };
     outcome::told(&match ran {
-        Ok(outcome) => Ended::Outcome(Box::new(outcome)),
-        Err(failure) => Ended::Failed(failure),
+        Ok(outcome) => CallEnd::Outcome(Box::new(outcome)),
+        Err(failure) => CallEnd::Failed(failure),
     })
 }
 
@@ -315,18 +327,18 @@ const COMPARING: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// If there is next to no memory left for it.
-fn bounded() -> Result<Bounded, Failure> {
+fn bounded() -> Result<HeapGuard, PageFailure> {
     if heap::is_full() {
         let why = "the session has used up its memory, for its history above all: export it without that, and load it anew";
-        return Err(Failure::new(Kind::Conflict, why));
+        return Err(PageFailure::new(FailureKind::Conflict, why));
     }
     Ok(heap::begin())
 }
 
-fn run_command(command: Command) -> Result<Outcome, Failure> {
+fn run_command(command: PageCommand) -> Result<PageOutcome, PageFailure> {
     let session = get()?;
     let _bounded = bounded()?;
-    let Session { vfs, budget, limits, .. } = session;
+    let PageSession { vfs, budget, limits, .. } = session;
     let (begun, time) = (Instant::now(), wasibox_vfs::now_ns());
     let mark = command.list_files.unwrap_or(true).then(|| vfs.mark());
     budget.report();
@@ -334,7 +346,7 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
     requests::begin();
     let asked = command.max_output.unwrap_or(CAPTURE);
     let limit = limits.output.map_or(asked, |most| most.min(asked));
-    let meter = Arc::new(Meter::new(Some(limit)));
+    let meter = Arc::new(PageMeter::new(Some(limit)));
     let mut going = command.going(vfs)?;
     let (kernel, program) = begin(session, &mut going, &meter)?;
     let end = kernel.finish();
@@ -342,14 +354,15 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
     vfs.command_ended();
     *lock(&KERNEL) = None;
     let ended = going.cell.map(|cell| cell.end(session, program, &kernel));
-    let bounds = Bounds { deadline: Some(Instant::now() + COMPARING), ..Bounds::default() };
+    let bounds =
+        ChangeBounds { deadline: Some(Instant::now() + COMPARING), ..ChangeBounds::default() };
     let changes = mark.map(|mark| vfs.changes(&mark, &bounds)).unwrap_or_default();
     let ms = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
     let put_back = matches!(ended, Some(None));
     let (answer, cell) = ended.flatten().unzip();
     let answer = answer.unwrap_or_default();
     let value = CellValue::new(answer.value, answer.json).bounded(limit);
-    let mut outcome = Outcome {
+    let mut outcome = PageOutcome {
         exit_code: exit_code(&end),
         duration_ms: ms(begun.elapsed()),
         cpu_ms: ms(end.cpu),
@@ -366,14 +379,14 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
         commit: None,
     };
     let duration = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let note = Note { time, duration, ..going.note };
+    let note = PageCallNote { time, duration, ..going.note };
     let commit = history::with(|history| history.keep(vfs, &note, Some(&outcome), cell));
     outcome.commit = Some(commit?);
     Ok(outcome)
 }
 
 /// As `runner/session/src/run.rs` has it.
-fn exit_code(end: &Finish) -> u8 {
+fn exit_code(end: &RunEnd) -> u8 {
     match (end.limit, end.interrupted) {
         (Some(LimitHit::Timeout), _) => 124,
         (Some(LimitHit::Cpu), _) => 152,
@@ -384,7 +397,7 @@ fn exit_code(end: &Finish) -> u8 {
 }
 
 /// Finds a command: a name along `PATH`, or a path.
-fn find(vfs: &Vfs, going: &Going, cwd: &Loc) -> Result<Found, Failure> {
+fn find(vfs: &Vfs, going: &PendingCall, cwd: &Loc) -> Result<ProgramMatch, PageFailure> {
     let name = going.argv.first().cloned().unwrap_or_default();
     let path = going.env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
     let candidates: Vec<Vec<u8>> = match (name.contains(&b'/'), path) {
@@ -401,25 +414,28 @@ fn find(vfs: &Vfs, going: &Going, cwd: &Loc) -> Result<Found, Failure> {
         }
     }
     let name = String::from_utf8_lossy(&name);
-    Err(Failure::new(Kind::Missing, format!("{name}: command not found")))
+    Err(PageFailure::new(FailureKind::Missing, format!("{name}: command not found")))
 }
 
-fn cannot_run(name: &[u8], why: Errno) -> Failure {
+fn cannot_run(name: &[u8], why: Errno) -> PageFailure {
     let name = String::from_utf8_lossy(name);
     let why = if why == Errno::NOEXEC { "cannot execute binary file" } else { why.text() };
-    Failure { code: Some("EACCES".into()), ..Failure::new(Kind::File, format!("{name}: {why}")) }
+    PageFailure {
+        code: Some("EACCES".into()),
+        ..PageFailure::new(FailureKind::File, format!("{name}: {why}"))
+    }
 }
 
 /// Begins a command; with what runs it, and its program.
 fn begin(
-    session: &Session,
-    going: &mut Going,
-    meter: &Arc<Meter>,
-) -> Result<(Arc<Kernel>, Program), Failure> {
-    let Session { vfs, limits, budget, .. } = session;
+    session: &PageSession,
+    going: &mut PendingCall,
+    meter: &Arc<PageMeter>,
+) -> Result<(Arc<Kernel>, ProgramMark), PageFailure> {
+    let PageSession { vfs, limits, budget, .. } = session;
     let (loc, cwd) = vfs.chdir(&Loc::Tree(ROOT), &going.cwd).map_err(|e| {
         let cwd = String::from_utf8_lossy(&going.cwd);
-        Failure::new(Kind::Conflict, format!("{cwd}: {}", e.text()))
+        PageFailure::new(FailureKind::Conflict, format!("{cwd}: {}", e.text()))
     })?;
     let found = find(vfs, going, &loc)?;
     let program = found.program;
@@ -431,16 +447,19 @@ fn begin(
         cell.restore(session, parked, is_fork)?;
     }
     if going.cell.as_ref().is_some_and(|cell| !cell.fits(program)) {
-        return Err(Failure::new(Kind::Conflict, "another program runs under this name"));
+        return Err(PageFailure::new(
+            FailureKind::Conflict,
+            "another program runs under this name",
+        ));
     }
-    let output = |stream| File::Stream(Arc::new(Output { stream, meter: meter.clone() }));
+    let output = |stream| VfsFile::Stream(Arc::new(PageOutput { stream, meter: meter.clone() }));
     let opens = [
-        OpenFile::new(File::Stream(Arc::new(Input)), true, false),
-        OpenFile::new(output(1), false, true),
-        OpenFile::new(output(2), false, true),
-        OpenFile::root(vfs).map_err(cannot)?,
+        OpenDescription::new(VfsFile::Stream(Arc::new(PageInput)), true, false),
+        OpenDescription::new(output(1), false, true),
+        OpenDescription::new(output(2), false, true),
+        OpenDescription::root(vfs).map_err(cannot)?,
     ];
-    let before = going.cell.as_ref().map(cell::Going::before).unwrap_or_default();
+    let before = going.cell.as_ref().map(cell::PendingCell::before).unwrap_or_default();
     let kernel = Kernel::new(
         vfs.clone(),
         session.host.clone(),
@@ -459,14 +478,14 @@ fn begin(
             for open in opens {
                 fds.add(Descriptor { open, cloexec: false }, Fd(0)).map_err(cannot)?;
             }
-            kernel.spawn(Child { parent: 1, start, fds, cwd, ignored: 0, held: None })
+            kernel.spawn(ChildStart { parent: 1, start, fds, cwd, ignored: 0, held: None })
         }
         Some(cell) => {
             let held = kernel.hold(&start, &cwd, cell.table_cost());
             let held = held.ok_or_else(|| cannot(Errno::NOMEM))?;
             let fds = cell.descriptors(limits.descriptors, opens).map_err(cannot)?;
             let held = Some(held);
-            let child = Child { parent: 1, start, fds, cwd, ignored: 0, held };
+            let child = ChildStart { parent: 1, start, fds, cwd, ignored: 0, held };
             kernel.run_cell(child, cell.start())
         }
     };

@@ -5,23 +5,24 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
-use wasibox_vfs::{Errno, Readiness, Stream};
+use wasibox_vfs::{Errno, Readiness, StdStream};
 
 /// Bytes of input that wait to be read, at most.
 const ROOM: usize = 1 << 20;
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingInput {
     bytes: VecDeque<u8>,
     is_over: bool,
 }
 
-static INPUT: Mutex<Waiting> = Mutex::new(Waiting { bytes: VecDeque::new(), is_over: false });
+static INPUT: Mutex<WaitingInput> =
+    Mutex::new(WaitingInput { bytes: VecDeque::new(), is_over: false });
 static MORE: Condvar = Condvar::new();
 
 /// Forgets the input of the run before.
 pub fn begin() {
-    *lock(&INPUT) = Waiting::default();
+    *lock(&INPUT) = WaitingInput::default();
 }
 
 /// Adds to the input; how many bytes there was room for. The page is told when there is room again.
@@ -41,9 +42,9 @@ pub fn end() {
 
 /// Standard input.
 #[derive(Debug)]
-pub struct Input;
+pub struct PageInput;
 
-impl Stream for Input {
+impl StdStream for PageInput {
     fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
         let mut input = lock(&INPUT);
         if input.bytes.is_empty() && !input.is_over {
@@ -82,15 +83,15 @@ impl Stream for Input {
 
 /// Counts output against a run's limit.
 #[derive(Debug)]
-pub struct Meter {
+pub struct PageMeter {
     pub left: AtomicU64,
     over: AtomicBool,
 }
 
-impl Meter {
+impl PageMeter {
     /// For so many bytes.
-    pub fn new(limit: Option<u64>) -> Meter {
-        Meter { left: AtomicU64::new(limit.unwrap_or(u64::MAX)), over: AtomicBool::new(false) }
+    pub fn new(limit: Option<u64>) -> PageMeter {
+        PageMeter { left: AtomicU64::new(limit.unwrap_or(u64::MAX)), over: AtomicBool::new(false) }
     }
 
     /// Whether more was written than there may be.
@@ -112,13 +113,13 @@ impl Meter {
 
 /// Standard output or error.
 #[derive(Debug)]
-pub struct Output {
+pub struct PageOutput {
     /// 1 or 2.
     pub stream: u32,
-    pub meter: std::sync::Arc<Meter>,
+    pub meter: std::sync::Arc<PageMeter>,
 }
 
-impl Stream for Output {
+impl StdStream for PageOutput {
     fn read(&self, _: &mut [u8]) -> Result<usize, Errno> {
         Err(Errno::BADF)
     }

@@ -4,17 +4,17 @@
 //! interpreter stands waits for that one's next cell.
 
 use crate::calls::{has_why, set_process, take_why};
-use crate::cell::{Answer, Standing};
-use crate::ffi::{self, Ran};
-use crate::host::{Job, Loaded, Process, Web};
-use crate::prepare::Template;
+use crate::cell::{PageCellAnswer, StandingInterpreter};
+use crate::ffi::{self, ProgramResult};
+use crate::host::{Job, PageProgram, Process, Web};
+use crate::prepare::PageTemplate;
 use crate::{lock, park, slots};
 use box_abi::signal;
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use wasibox_kernel::{Descriptors, Entry, Halt, Host, Status, complain};
-use wasibox_vfs::{Program, Reservation};
+use wasibox_kernel::{Descriptors, EntryPoint, Halt, Host, ProcessStatus, complain};
+use wasibox_vfs::{ProgramMark, Reservation};
 
 /// Workers that wait for more work.
 const MAX_IDLE: usize = 8;
@@ -25,7 +25,7 @@ const STACK: usize = 256 << 10;
 static RUNNING: Mutex<Option<HashMap<u32, Arc<Process>>>> = Mutex::new(None);
 
 /// A worker that waits.
-struct Waiting {
+struct WaitingWorker {
     next: Sender<Job>,
     /// The programs that it has, a bit for each: none can be handed to it any more.
     programs: u32,
@@ -34,15 +34,15 @@ struct Waiting {
 }
 
 /// A program's bit; there is none for those after the 32nd.
-fn bit(program: Program) -> u32 {
+fn bit(program: ProgramMark) -> u32 {
     1u32.checked_shl(program.0).unwrap_or(0)
 }
 
 /// The waiting workers of a session.
 #[derive(Default)]
-pub struct Idle(Mutex<Vec<Waiting>>);
+pub struct IdleWorkers(Mutex<Vec<WaitingWorker>>);
 
-impl Idle {
+impl IdleWorkers {
     /// The calling worker waits; `None` if enough others do.
     fn wait_here(&self, spares: u32) -> Option<Receiver<Job>> {
         let programs = ffi::programs();
@@ -51,12 +51,12 @@ impl Idle {
             return None;
         }
         let (next, receiver) = channel();
-        idle.push(Waiting { next, programs, spares });
+        idle.push(WaitingWorker { next, programs, spares });
         Some(receiver)
     }
 
     /// Whether a worker waits where a program begins at once.
-    fn has_spare(&self, program: Program) -> bool {
+    fn has_spare(&self, program: ProgramMark) -> bool {
         lock(&self.0).iter().any(|waiting| waiting.spares & bit(program) != 0)
     }
 
@@ -85,7 +85,7 @@ impl Idle {
 /// Runs a job in its interpreter's worker, in a waiting one or in a new one.
 pub fn start(host: &Web, mut job: Job) -> std::io::Result<()> {
     job.ready = match job.ready.take() {
-        Some(Standing::Waits { next, memory, .. }) => {
+        Some(StandingInterpreter::Waits { next, memory, .. }) => {
             job.memory = memory;
             // Its worker waits, until this is gone.
             return next.send(job).map_err(|_| std::io::ErrorKind::BrokenPipe.into());
@@ -108,7 +108,7 @@ fn work(first: Job) {
     loop {
         let host = job.process.kernel.host.clone();
         let program = match serve(job, stands) {
-            Left::Stands(next) => {
+            WorkerRemains::Stands(next) => {
                 drop(host);
                 match next.recv() {
                     Ok(next) => (job, stands) = (next, true),
@@ -117,7 +117,7 @@ fn work(first: Job) {
                 }
                 continue;
             }
-            Left::Ended(program) => program,
+            WorkerRemains::Ended(program) => program,
         };
         stands = false;
         // Of each program with a large memory one is enough.
@@ -137,41 +137,41 @@ fn work(first: Job) {
 }
 
 /// What runs next in a process.
-struct Next {
-    program: Program,
-    loaded: Loaded,
-    entry: Entry,
+struct NextProgram {
+    program: ProgramMark,
+    loaded: PageProgram,
+    entry: EntryPoint,
     /// In the instance that is here.
     goes_on: bool,
 }
 
-impl Next {
+impl NextProgram {
     /// The prepared memory that it begins with, if it does.
-    fn prepared(&self) -> Option<&Arc<Template>> {
-        let is = matches!(self.entry, Entry::Resume | Entry::Cell { is_prepared: true });
+    fn prepared(&self) -> Option<&Arc<PageTemplate>> {
+        let is = matches!(self.entry, EntryPoint::Resume | EntryPoint::Cell { is_prepared: true });
         self.loaded.0.as_ref().filter(|_| is)
     }
 }
 
 /// How a program has ended, for its process.
-enum After {
-    Status(Status),
+enum ProgramAftermath {
+    Status(ProcessStatus),
     /// It goes on as another program, or from another memory.
-    Next(Next),
+    Next(NextProgram),
     /// Out of room.
     Full,
 }
 
 /// What a process leaves in its worker.
-enum Left {
+enum WorkerRemains {
     /// An interpreter, and where its next cell comes from.
     Stands(Receiver<Job>),
     /// The guest of an ended process, of that program.
-    Ended(Program),
+    Ended(ProgramMark),
 }
 
 /// Runs a process to its end and reports it.
-fn serve(job: Job, mut goes_on: bool) -> Left {
+fn serve(job: Job, mut goes_on: bool) -> WorkerRemains {
     let Job { process, program, loaded, entry, memory, ready } = job;
     process.begin();
     wasibox_vfs::budget::take_refused_here();
@@ -180,32 +180,33 @@ fn serve(job: Job, mut goes_on: bool) -> Left {
     let Some((slot, generation)) = slots::take() else {
         // There are as many as processes may be.
         complain(&process, "there is no worker for it");
-        finish(&process, Status::Exited(126));
-        return Left::Ended(program);
+        finish(&process, ProcessStatus::Exited(126));
+        return WorkerRemains::Ended(program);
     };
     lock(&RUNNING).get_or_insert_default().insert(slot, process.clone());
     process.watch.runs_at(slot, generation);
     set_process(Some(process.clone()));
     let mut memory = Some(memory);
     let mut is_there = true;
-    if let Some(Standing::Parked { parked, memory: held }) = ready {
+    if let Some(StandingInterpreter::Parked { parked, memory: held }) = ready {
         memory = Some(held);
         (goes_on, is_there) = (true, park::restore(*parked));
     }
-    let mut next = Next { program, loaded, entry, goes_on };
+    let mut next = NextProgram { program, loaded, entry, goes_on };
     let mut answer = None;
     let status = loop {
         if let Some(signal) = process.fatal() {
-            break Status::Signaled(signal);
+            break ProcessStatus::Signaled(signal);
         }
-        let ran = if is_there { run(&process, &next, (slot, generation)) } else { Ran::Cannot };
+        let ran =
+            if is_there { run(&process, &next, (slot, generation)) } else { ProgramResult::Cannot };
         match after(&process, &next, ran, &mut answer) {
-            After::Status(status) => break status,
-            After::Next(another) => {
+            ProgramAftermath::Status(status) => break status,
+            ProgramAftermath::Next(another) => {
                 park::ended(park::again(next.program));
                 next = another;
             }
-            After::Full => break full(&process),
+            ProgramAftermath::Full => break full(&process),
         }
         // The old one's is given back first.
         drop(memory.take());
@@ -220,11 +221,11 @@ fn serve(job: Job, mut goes_on: bool) -> Left {
     slots::give(None);
     let standing = keep(&process, next.entry, answer, memory);
     finish(&process, status);
-    standing.map_or(Left::Ended(next.program), Left::Stands)
+    standing.map_or(WorkerRemains::Ended(next.program), WorkerRemains::Stands)
 }
 
 /// Runs a program, or a cell of it, in this worker.
-fn run(process: &Process, next: &Next, place: (u32, u32)) -> Ran {
+fn run(process: &Process, next: &NextProgram, place: (u32, u32)) -> ProgramResult {
     let kind = process.kernel.cell_kind();
     let begin = || park::begin(next.program, next.prepared(), next.entry);
     if !next.goes_on && !begin() {
@@ -233,7 +234,7 @@ fn run(process: &Process, next: &Next, place: (u32, u32)) -> Ran {
         process.kernel.host.idle.let_go();
         ffi::make_room();
         if !begin() {
-            return Ran::Cannot;
+            return ProgramResult::Cannot;
         }
     }
     slots::to_guest();
@@ -245,41 +246,48 @@ fn run(process: &Process, next: &Next, place: (u32, u32)) -> Ran {
 }
 
 /// What comes after a program that has ended so; what its cell has answered is left in `answer`.
-fn after(process: &Process, next: &Next, ran: Ran, answer: &mut Option<Answer>) -> After {
-    let killed = || After::Status(Status::Signaled(process.fatal().unwrap_or(signal::KILL)));
+fn after(
+    process: &Process,
+    next: &NextProgram,
+    ran: ProgramResult,
+    answer: &mut Option<PageCellAnswer>,
+) -> ProgramAftermath {
+    let killed = || {
+        ProgramAftermath::Status(ProcessStatus::Signaled(process.fatal().unwrap_or(signal::KILL)))
+    };
     match (take_why(), ran) {
         (Some(Halt::Exec), _) => {
             let program = lock(&process.start).program;
-            begin_at(process, program, Entry::Start)
+            begin_at(process, program, EntryPoint::Start)
         }
-        (Some(Halt::Exit(code)), _) => After::Status(Status::Exited(code)),
+        (Some(Halt::Exit(code)), _) => ProgramAftermath::Status(ProcessStatus::Exited(code)),
         (Some(Halt::Killed | Halt::Over), _) => killed(),
-        (_, Ran::Cannot) => After::Full,
+        (_, ProgramResult::Cannot) => ProgramAftermath::Full,
         (_, _) if process.fatal().is_some() => killed(),
-        (_, Ran::Trap(signal)) => {
+        (_, ProgramResult::Trap(signal)) => {
             complain(process, if signal == signal::ABRT { "aborted" } else { "ended by a trap" });
-            After::Status(Status::Signaled(signal))
+            ProgramAftermath::Status(ProcessStatus::Signaled(signal))
         }
-        (_, Ran::Returned(n)) => match next.entry {
-            Entry::Start => After::Status(Status::Exited(0)),
-            Entry::Prepare => {
+        (_, ProgramResult::Returned(n)) => match next.entry {
+            EntryPoint::Start => ProgramAftermath::Status(ProcessStatus::Exited(0)),
+            EntryPoint::Prepare => {
                 let mut memory = vec![0; ffi::guest_size()];
                 ffi::guest_read(0, &mut memory);
                 *lock(&process.kernel.prepared) = Some(memory);
-                After::Status(Status::Exited(0))
+                ProgramAftermath::Status(ProcessStatus::Exited(0))
             }
-            Entry::Resume if n == 0 => After::Status(Status::Exited(0)),
-            Entry::Resume => begin_at(process, next.program, Entry::Start),
-            Entry::Cell { .. } if n == 0 && process.kernel.cells.may_begin_anew() => {
-                begin_at(process, next.program, Entry::Cell { is_prepared: false })
+            EntryPoint::Resume if n == 0 => ProgramAftermath::Status(ProcessStatus::Exited(0)),
+            EntryPoint::Resume => begin_at(process, next.program, EntryPoint::Start),
+            EntryPoint::Cell { .. } if n == 0 && process.kernel.cells.may_begin_anew() => {
+                begin_at(process, next.program, EntryPoint::Cell { is_prepared: false })
             }
-            Entry::Cell { .. } => {
-                *answer = Answer::read(n).filter(|_| n != 0);
-                After::Status(match answer {
-                    Some(answer) => Status::Exited(answer.status),
+            EntryPoint::Cell { .. } => {
+                *answer = PageCellAnswer::read(n).filter(|_| n != 0);
+                ProgramAftermath::Status(match answer {
+                    Some(answer) => ProcessStatus::Exited(answer.status),
                     None => {
                         complain(process, "the cell's answer is damaged");
-                        Status::Signaled(signal::ABRT)
+                        ProcessStatus::Signaled(signal::ABRT)
                     }
                 })
             }
@@ -288,35 +296,41 @@ fn after(process: &Process, next: &Next, ran: Ran, answer: &mut Option<Answer>) 
 }
 
 /// A program that a process goes on as.
-fn begin_at(process: &Process, program: Program, entry: Entry) -> After {
+fn begin_at(process: &Process, program: ProgramMark, entry: EntryPoint) -> ProgramAftermath {
     match process.kernel.host.load(program) {
-        Ok(loaded) => After::Next(Next { program, loaded, entry, goes_on: false }),
-        Err(_) => After::Full,
+        Ok(loaded) => {
+            ProgramAftermath::Next(NextProgram { program, loaded, entry, goes_on: false })
+        }
+        Err(_) => ProgramAftermath::Full,
     }
 }
 
-fn full(process: &Process) -> Status {
+fn full(process: &Process) -> ProcessStatus {
     complain(process, "cannot start: the memory limit is reached");
-    Status::Exited(137)
+    ProcessStatus::Exited(137)
 }
 
 /// Keeps the interpreter that has answered.
 fn keep(
     process: &Process,
-    entry: Entry,
-    answer: Option<Answer>,
+    entry: EntryPoint,
+    answer: Option<PageCellAnswer>,
     memory: Option<Reservation>,
 ) -> Option<Receiver<Job>> {
     let (answer, memory) = answer.zip(memory)?;
-    let answer = Answer { change: Some(park::change()?), ..answer };
+    let answer = PageCellAnswer { change: Some(park::change()?), ..answer };
     let (next, here) = channel();
-    let is_prepared = entry == Entry::Cell { is_prepared: true };
-    process.kernel.cells.keep(process, Standing::Waits { next, memory, is_prepared }, answer);
+    let is_prepared = entry == EntryPoint::Cell { is_prepared: true };
+    process.kernel.cells.keep(
+        process,
+        StandingInterpreter::Waits { next, memory, is_prepared },
+        answer,
+    );
     Some(here)
 }
 
 /// Closes what the process has and reports its end.
-fn finish(process: &Arc<Process>, status: Status) {
+fn finish(process: &Arc<Process>, status: ProcessStatus) {
     // Readers of its pipes must see the end before a waiting parent does.
     let limit = process.kernel.limits.descriptors;
     drop(std::mem::replace(&mut *lock(&process.fds), Descriptors::new(limit)));
@@ -329,5 +343,5 @@ pub fn reap(slot: u32) {
     process.watch.runs_nowhere();
     slots::give(Some(slot));
     let signal = process.fatal().unwrap_or(signal::KILL);
-    finish(&process, Status::Signaled(signal));
+    finish(&process, ProcessStatus::Signaled(signal));
 }

@@ -19,59 +19,60 @@ const PIDS: u32 = 4096;
 
 /// A group for one process, removed when it is dropped.
 #[derive(Debug)]
-pub struct Group {
-    version: Version,
+pub struct CgroupHandle {
+    version: CgroupVersion,
     /// The group's folders: one, or one for each controller.
     memory: PathBuf,
     pids: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Version {
+enum CgroupVersion {
     One,
     Two,
 }
 
-impl Group {
+impl CgroupHandle {
     /// Makes a group below this process's own and moves the process `pid` to it. `None` if this
     /// process may not.
-    pub fn of(pid: u32) -> Option<Group> {
-        Group::below(Path::new(ROOT), Path::new("/proc/self/cgroup"), pid)
+    pub fn of(pid: u32) -> Option<CgroupHandle> {
+        CgroupHandle::below(Path::new(ROOT), Path::new("/proc/self/cgroup"), pid)
     }
 
-    fn below(root: &Path, own: &Path, pid: u32) -> Option<Group> {
+    fn below(root: &Path, own: &Path, pid: u32) -> Option<CgroupHandle> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let n = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("wasibox-{}-{n}", std::process::id());
         let own = fs::read_to_string(own).ok()?;
         let group = if root.join("cgroup.controllers").exists() {
-            Group::unified(&folder(root, "", &own)?.join(&name))
+            CgroupHandle::unified(&folder(root, "", &own)?.join(&name))
         } else {
             let memory = folder(&root.join("memory"), "memory", &own)?.join(&name);
             let pids = folder(&root.join("pids"), "pids", &own).map(|p| p.join(&name));
-            Group::controllers(memory, pids)
+            CgroupHandle::controllers(memory, pids)
         }?;
         group.join(pid).ok()?;
         Some(group)
     }
 
-    fn unified(path: &Path) -> Option<Group> {
+    fn unified(path: &Path) -> Option<CgroupHandle> {
         fs::create_dir(path).ok()?;
-        let group = Group { version: Version::Two, memory: path.to_owned(), pids: None };
+        let group =
+            CgroupHandle { version: CgroupVersion::Two, memory: path.to_owned(), pids: None };
         // Without the controller the folder is there, but not this file.
         path.join("memory.max").exists().then_some(group)
     }
 
-    fn controllers(memory: PathBuf, pids: Option<PathBuf>) -> Option<Group> {
+    fn controllers(memory: PathBuf, pids: Option<PathBuf>) -> Option<CgroupHandle> {
         fs::create_dir(&memory).ok()?;
         let pids = pids.filter(|p| fs::create_dir(p).is_ok());
-        Some(Group { version: Version::One, memory, pids })
+        Some(CgroupHandle { version: CgroupVersion::One, memory, pids })
     }
 
     fn join(&self, pid: u32) -> io::Result<()> {
         let pids = match self.version {
-            Version::One => self.pids.as_ref(),
-            Version::Two => Some(&self.memory),
+            CgroupVersion::One => self.pids.as_ref(),
+            CgroupVersion::Two => Some(&self.memory),
         };
         if let Some(pids) = pids {
             // The controller may be missing; memory is what matters.
@@ -89,11 +90,11 @@ impl Group {
     /// If the host's kernel refuses, for example because more is in use.
     pub fn limit_memory(&self, bytes: u64) -> io::Result<()> {
         let (limit, swap) = match self.version {
-            Version::One => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
-            Version::Two => ("memory.max", "memory.swap.max"),
+            CgroupVersion::One => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
+            CgroupVersion::Two => ("memory.max", "memory.swap.max"),
         };
         fs::write(self.memory.join(limit), bytes.to_string())?;
-        let bytes = if self.version == Version::One { bytes } else { 0 };
+        let bytes = if self.version == CgroupVersion::One { bytes } else { 0 };
         // A kernel without accounting of swap lacks the file.
         let _ = fs::write(self.memory.join(swap), bytes.to_string());
         Ok(())
@@ -102,8 +103,8 @@ impl Group {
     /// Whether the host's kernel has ended the process for its memory.
     pub fn ran_out(&self) -> bool {
         let name = match self.version {
-            Version::One => "memory.oom_control",
-            Version::Two => "memory.events",
+            CgroupVersion::One => "memory.oom_control",
+            CgroupVersion::Two => "memory.events",
         };
         let text = fs::read_to_string(self.memory.join(name)).unwrap_or_default();
         let count = text.lines().find_map(|l| l.strip_prefix("oom_kill "));
@@ -111,7 +112,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for CgroupHandle {
     fn drop(&mut self) {
         for folder in std::iter::once(&self.memory).chain(&self.pids) {
             let _ = fs::remove_dir(folder);
@@ -154,7 +155,7 @@ mod tests {
         for controller in ["memory", "pids"] {
             fs::create_dir(root.join(controller)).unwrap();
         }
-        let group = Group::below(root, &own, 77).unwrap();
+        let group = CgroupHandle::below(root, &own, 77).unwrap();
         group.limit_memory(1 << 20).unwrap();
         let read = |path: PathBuf| fs::read_to_string(path).unwrap();
         assert_eq!(read(group.memory.join("cgroup.procs")), "77");
@@ -180,6 +181,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let own = dir.path().join("own");
         fs::write(&own, "1:memory:/\n").unwrap();
-        assert!(Group::below(dir.path(), &own, 77).is_none());
+        assert!(CgroupHandle::below(dir.path(), &own, 77).is_none());
     }
 }

@@ -55,7 +55,7 @@ pub struct Channel {
 
 /// Sends on the same socket as a [`Channel`], from another thread.
 #[derive(Debug)]
-pub struct Sender {
+pub struct ChannelSender {
     socket: OwnedFd,
     sending: Arc<Mutex<()>>,
 }
@@ -92,8 +92,8 @@ impl Channel {
     ///
     /// # Errors
     /// If the system has no more descriptors.
-    pub fn sender(&self) -> std::io::Result<Sender> {
-        Ok(Sender { socket: self.socket.try_clone()?, sending: self.sending.clone() })
+    pub fn sender(&self) -> std::io::Result<ChannelSender> {
+        Ok(ChannelSender { socket: self.socket.try_clone()?, sending: self.sending.clone() })
     }
 
     /// Receives a message and the descriptors that came with it; `None` after `deadline`.
@@ -188,7 +188,7 @@ impl AsFd for Channel {
     }
 }
 
-impl Sender {
+impl ChannelSender {
     /// As [`Channel::send`].
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! A worker's process, as its parent sees it.
 
-use crate::cgroup::Group;
+use crate::cgroup::CgroupHandle;
 use crate::channel::Channel;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, pidfd_open,
@@ -20,10 +20,10 @@ pub struct Worker {
     /// A child of this process that nobody else waits for.
     pid: Pid,
     /// How it ended, once it was waited for: the number is not its own any more then.
-    ended: Option<Ended>,
+    ended: Option<WorkerEnd>,
     pidfd: Option<OwnedFd>,
     /// `None` as long as nobody has asked for one, then what the host's kernel has allowed.
-    group: Option<Option<Group>>,
+    group: Option<Option<CgroupHandle>>,
     /// Requests and their answers.
     pub channel: Channel,
     /// What must reach the worker while it answers.
@@ -32,7 +32,7 @@ pub struct Worker {
 
 /// How a worker ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum WorkerEnd {
     /// By itself, with this status.
     Exited(i32),
     /// By this signal.
@@ -41,18 +41,18 @@ pub enum Ended {
     OutOfMemory,
 }
 
-impl std::fmt::Display for Ended {
+impl std::fmt::Display for WorkerEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Ended::Exited(status) => write!(f, "ended with status {status}"),
-            Ended::Signaled(libc::SIGSYS) => {
+            WorkerEnd::Exited(status) => write!(f, "ended with status {status}"),
+            WorkerEnd::Signaled(libc::SIGSYS) => {
                 f.write_str("was ended for a forbidden system call (SIGSYS)")
             }
-            Ended::Signaled(libc::SIGSEGV) => f.write_str("crashed (SIGSEGV)"),
-            Ended::Signaled(libc::SIGABRT) => f.write_str("aborted (SIGABRT)"),
-            Ended::Signaled(libc::SIGKILL) => f.write_str("was killed (SIGKILL)"),
-            Ended::Signaled(signal) => write!(f, "was ended by signal {signal}"),
-            Ended::OutOfMemory => f.write_str("was ended by the host for its memory"),
+            WorkerEnd::Signaled(libc::SIGSEGV) => f.write_str("crashed (SIGSEGV)"),
+            WorkerEnd::Signaled(libc::SIGABRT) => f.write_str("aborted (SIGABRT)"),
+            WorkerEnd::Signaled(libc::SIGKILL) => f.write_str("was killed (SIGKILL)"),
+            WorkerEnd::Signaled(signal) => write!(f, "was ended by signal {signal}"),
+            WorkerEnd::OutOfMemory => f.write_str("was ended by the host for its memory"),
         }
     }
 }
@@ -102,10 +102,10 @@ impl Worker {
     /// where nothing was moved lately: the kernel waits until each processor has taken note.
     pub fn enclose(&mut self) {
         let pid = self.pid();
-        self.group.get_or_insert_with(|| Group::of(pid));
+        self.group.get_or_insert_with(|| CgroupHandle::of(pid));
     }
 
-    fn group(&self) -> Option<&Group> {
+    fn group(&self) -> Option<&CgroupHandle> {
         self.group.as_ref()?.as_ref()
     }
 
@@ -136,7 +136,7 @@ impl Worker {
     }
 
     /// Ends it if it has not ended, waits for it, and says how it ended.
-    pub fn end(&mut self) -> Ended {
+    pub fn end(&mut self) -> WorkerEnd {
         // It may be about to end by itself: how it does is what the caller wants to know.
         for _ in 0..50 {
             if let Some(ended) = self.wait(WaitOptions::NOHANG) {
@@ -145,11 +145,11 @@ impl Worker {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         self.kill();
-        self.wait(WaitOptions::empty()).unwrap_or(Ended::Signaled(libc::SIGKILL))
+        self.wait(WaitOptions::empty()).unwrap_or(WorkerEnd::Signaled(libc::SIGKILL))
     }
 
     /// How it ended; `None` if it has not and the options say not to wait.
-    fn wait(&mut self, options: WaitOptions) -> Option<Ended> {
+    fn wait(&mut self, options: WaitOptions) -> Option<WorkerEnd> {
         if self.ended.is_none() {
             let status = loop {
                 match waitpid(Some(self.pid), options) {
@@ -157,7 +157,7 @@ impl Worker {
                     Err(rustix::io::Errno::INTR) => {}
                     // Somebody else has waited for it.
                     Err(_) => {
-                        self.ended = Some(Ended::Signaled(libc::SIGKILL));
+                        self.ended = Some(WorkerEnd::Signaled(libc::SIGKILL));
                         return self.ended;
                     }
                 }
@@ -167,13 +167,13 @@ impl Worker {
         self.ended
     }
 
-    fn ended(&self, status: WaitStatus) -> Ended {
+    fn ended(&self, status: WaitStatus) -> WorkerEnd {
         match (status.exit_status(), status.terminating_signal()) {
-            (_, Some(libc::SIGKILL)) if self.group().is_some_and(Group::ran_out) => {
-                Ended::OutOfMemory
+            (_, Some(libc::SIGKILL)) if self.group().is_some_and(CgroupHandle::ran_out) => {
+                WorkerEnd::OutOfMemory
             }
-            (_, Some(signal)) => Ended::Signaled(signal),
-            (code, None) => Ended::Exited(code.unwrap_or(-1)),
+            (_, Some(signal)) => WorkerEnd::Signaled(signal),
+            (code, None) => WorkerEnd::Exited(code.unwrap_or(-1)),
         }
     }
 }
@@ -204,7 +204,7 @@ mod tests {
         // Not a worker, but a process that waits for its standard input's end.
         let mut w = Worker::start(Path::new("/bin/cat")).unwrap_or_else(|e| panic!("{e}"));
         // `cat worker`: no such file.
-        assert_eq!(w.end(), Ended::Exited(1));
+        assert_eq!(w.end(), WorkerEnd::Exited(1));
         assert!(Worker::start(Path::new("/nonexistent")).is_err());
     }
 

@@ -12,7 +12,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, exit};
 use std::time::Duration;
-use wasibox_worker::child::{ARGUMENT, Ended, Worker};
+use wasibox_worker::child::{ARGUMENT, Worker, WorkerEnd};
 use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, Wall};
 
@@ -151,13 +151,13 @@ fn all() -> io::Result<ExitCode> {
     }
     let ended = contained_leak()?;
     let how = ended.map_or_else(|| "no group can be made".to_owned(), |e| e.to_string());
-    count("leak memory", ended.map(|e| e == Ended::OutOfMemory), &how);
+    count("leak memory", ended.map(|e| e == WorkerEnd::OutOfMemory), &how);
     println!("{passed} passed, {failed} failed, {skipped} skipped");
     Ok(ExitCode::from(u8::from(failed > 0)))
 }
 
 /// How a worker ends that leaks, if the host's kernel bounds its memory.
-fn contained_leak() -> io::Result<Option<Ended>> {
+fn contained_leak() -> io::Result<Option<WorkerEnd>> {
     let mut worker = Worker::start(&std::env::current_exe()?)?;
     if !worker.limit_memory(64 << 20) {
         return Ok(None);

@@ -5,17 +5,17 @@
 //! full changes nothing. What is not as it was when the session began is left alone and told.
 
 use crate::archive::HIDDEN;
-use crate::changes::{Operation, Was};
+use crate::changes::{Operation, OriginalEntry};
 use crate::error::WorkspaceError;
 use crate::overlay::{Overlay, is_still, mount};
 use crate::{leads_out, shown, split};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use wasibox_vfs::delta::Snapshot;
+use wasibox_vfs::delta::TreeVersion;
 use wasibox_vfs::host::HostMount;
 use wasibox_vfs::walk::MAX_NAME;
-use wasibox_vfs::{Errno, FileKind, OpenFlags, Protected};
+use wasibox_vfs::{Errno, FileKind, OpenFlags, ProtectedPaths};
 
 /// Operations that are taken, and bytes of their paths.
 const OPERATIONS: usize = 1_000_000;
@@ -23,7 +23,7 @@ const PATHS: usize = 128 << 20;
 
 /// What was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Applied {
+pub struct ApplyReport {
     /// Paths that are now as in the session.
     pub done: Vec<String>,
     /// Paths that were left as they are, and why.
@@ -31,10 +31,10 @@ pub struct Applied {
 }
 
 /// Something to do once all files are there.
-enum Step {
+enum ApplyStep {
     Remove {
         path: Vec<u8>,
-        was: Was,
+        was: OriginalEntry,
     },
     MakeDir {
         path: Vec<u8>,
@@ -43,32 +43,32 @@ enum Step {
     Link {
         path: Vec<u8>,
         target: Vec<u8>,
-        was: Was,
+        was: OriginalEntry,
     },
     /// The file of that number takes its name.
     Place {
         path: Vec<u8>,
         file: usize,
-        was: Was,
+        was: OriginalEntry,
     },
     Mode {
         path: Vec<u8>,
         mode: u16,
-        was: Was,
+        was: OriginalEntry,
     },
 }
 
 /// Takes operations for a folder of the host.
 pub struct Applier {
     mount: HostMount,
-    steps: Vec<Step>,
+    steps: Vec<ApplyStep>,
     paths: usize,
     left: u64,
     /// The folder of new files, and how many they are.
     staging: Option<Vec<u8>>,
     staged: usize,
     /// The file that bytes are for: where it goes, its length so far.
-    open: Option<(File, Vec<u8>, Was, u64)>,
+    open: Option<(File, Vec<u8>, OriginalEntry, u64)>,
 }
 
 impl Overlay {
@@ -80,12 +80,12 @@ impl Overlay {
     /// may have been done before.
     pub fn apply(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &TreeVersion,
         chosen: &[&str],
         dir: &Path,
-        protected: &Protected,
+        protected: &ProtectedPaths,
         most: u64,
-    ) -> Result<Applied, WorkspaceError> {
+    ) -> Result<ApplyReport, WorkspaceError> {
         let mut applier = Applier::new(dir, protected, most)?;
         let left = self.operations(snapshot, chosen, most, &mut |op| applier.take(op))?;
         let mut done = applier.finish()?;
@@ -99,7 +99,11 @@ impl Applier {
     ///
     /// # Errors
     /// If it is no folder that may be mounted.
-    pub fn new(dir: &Path, protected: &Protected, most: u64) -> Result<Applier, WorkspaceError> {
+    pub fn new(
+        dir: &Path,
+        protected: &ProtectedPaths,
+        most: u64,
+    ) -> Result<Applier, WorkspaceError> {
         Ok(Applier {
             mount: mount(dir, true, protected)?,
             steps: Vec::new(),
@@ -121,20 +125,20 @@ impl Applier {
         }
         let step = match op {
             Operation::Remove { path, was } => {
-                Step::Remove { path: self.path(path.into_vec())?, was }
+                ApplyStep::Remove { path: self.path(path.into_vec())?, was }
             }
             Operation::MakeDir { path, mode } => {
-                Step::MakeDir { path: self.path(path.into_vec())?, mode: mode & 0o777 }
+                ApplyStep::MakeDir { path: self.path(path.into_vec())?, mode: mode & 0o777 }
             }
             Operation::Mode { path, mode, was } => {
-                Step::Mode { path: self.path(path.into_vec())?, mode: mode & 0o777, was }
+                ApplyStep::Mode { path: self.path(path.into_vec())?, mode: mode & 0o777, was }
             }
             Operation::Link { path, target, was } => {
                 let (path, target) = (self.path(path.into_vec())?, target.into_vec());
                 if target.is_empty() || target.contains(&0) || leads_out(split(&path).0, &target) {
                     return Err(WorkspaceError::Operations("a link that leads out of the folder"));
                 }
-                Step::Link { path, target, was }
+                ApplyStep::Link { path, target, was }
             }
             Operation::File { path, mode, was } => {
                 let path = self.path(path.into_vec())?;
@@ -164,7 +168,7 @@ impl Applier {
                     errno: e.into(),
                 };
                 file.sync_all().map_err(wrong)?;
-                Step::Place { path, file: self.staged - 1, was }
+                ApplyStep::Place { path, file: self.staged - 1, was }
             }
         };
         self.steps.push(step);
@@ -209,15 +213,17 @@ impl Applier {
     ///
     /// # Errors
     /// If a file has no end. What cannot be done to a path is told of it, and the others are done.
-    pub fn finish(mut self) -> Result<Applied, WorkspaceError> {
+    pub fn finish(mut self) -> Result<ApplyReport, WorkspaceError> {
         if self.open.is_some() {
             return Err(WorkspaceError::Operations("a file without an end"));
         }
-        let mut out = Applied::default();
+        let mut out = ApplyReport::default();
         let steps = std::mem::take(&mut self.steps);
-        let removals = steps.iter().rev().filter(|s| matches!(s, Step::Remove { .. }));
-        let others = steps.iter().filter(|s| !matches!(s, Step::Remove { .. } | Step::Mode { .. }));
-        let modes = steps.iter().rev().filter(|s| matches!(s, Step::Mode { .. }));
+        let removals = steps.iter().rev().filter(|s| matches!(s, ApplyStep::Remove { .. }));
+        let others = steps
+            .iter()
+            .filter(|s| !matches!(s, ApplyStep::Remove { .. } | ApplyStep::Mode { .. }));
+        let modes = steps.iter().rev().filter(|s| matches!(s, ApplyStep::Mode { .. }));
         for step in removals.chain(others).chain(modes) {
             let (path, done) = self.step(step);
             match done {
@@ -228,37 +234,40 @@ impl Applier {
         Ok(out)
     }
 
-    fn step<'a>(&self, step: &'a Step) -> (&'a [u8], Result<(), String>) {
-        let run =
-            |path: &[u8], was: Option<&Was>, act: &dyn Fn(&[u8], &[u8]) -> Result<(), Errno>| {
-                if let Some(was) = was {
-                    is_still(&self.mount, path, was)?;
-                }
-                let (dir, name) = split(path);
-                act(dir, name).map_err(|e| words(e).to_owned())
-            };
+    fn step<'a>(&self, step: &'a ApplyStep) -> (&'a [u8], Result<(), String>) {
+        let run = |path: &[u8],
+                   was: Option<&OriginalEntry>,
+                   act: &dyn Fn(&[u8], &[u8]) -> Result<(), Errno>| {
+            if let Some(was) = was {
+                is_still(&self.mount, path, was)?;
+            }
+            let (dir, name) = split(path);
+            act(dir, name).map_err(|e| words(e).to_owned())
+        };
         match step {
-            Step::Remove { path, was } => {
-                let act = |dir: &[u8], name: &[u8]| self.mount.remove(dir, name, *was == Was::Dir);
+            ApplyStep::Remove { path, was } => {
+                let act = |dir: &[u8], name: &[u8]| {
+                    self.mount.remove(dir, name, *was == OriginalEntry::Dir)
+                };
                 (path, run(path, Some(was), &act))
             }
-            Step::MakeDir { path, mode } => {
+            ApplyStep::MakeDir { path, mode } => {
                 let act = |dir: &[u8], name: &[u8]| match self.mount.mkdir(dir, name, *mode) {
                     Err(Errno::EXIST) if self.kind(path) == Some(FileKind::Dir) => Ok(()),
                     done => done,
                 };
                 (path, run(path, None, &act))
             }
-            Step::Link { path, target, was } => {
+            ApplyStep::Link { path, target, was } => {
                 let act = |dir: &[u8], name: &[u8]| {
-                    if *was != Was::Nothing {
+                    if *was != OriginalEntry::Nothing {
                         self.mount.remove(dir, name, false)?;
                     }
                     self.mount.symlink(target, dir, name)
                 };
                 (path, run(path, Some(was), &act))
             }
-            Step::Place { path, file, was } => {
+            ApplyStep::Place { path, file, was } => {
                 let act = |dir: &[u8], name: &[u8]| {
                     let staging = self.staging.as_deref().ok_or(Errno::NOENT)?;
                     let number = file.to_string();
@@ -266,7 +275,7 @@ impl Applier {
                 };
                 (path, run(path, Some(was), &act))
             }
-            Step::Mode { path, mode, was } => {
+            ApplyStep::Mode { path, mode, was } => {
                 let act = |_: &[u8], _: &[u8]| self.mount.chmod(path, *mode);
                 (path, run(path, Some(was), &act))
             }

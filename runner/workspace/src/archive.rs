@@ -3,7 +3,7 @@
 //! The central directory is believed only where everything else agrees: local headers say the same, no two
 //! entries have bytes in common, no name comes twice, no entry is left unlisted.
 
-use crate::entry::{Cache, Entry};
+use crate::entry::{Cache, ZipMember};
 use crate::error::WorkspaceError;
 use crate::leads_out;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ impl Default for ZipLimits {
 
 /// A file that is read from any place by anybody, a bounded number of bytes in all.
 #[derive(Clone)]
-pub(crate) struct At {
+pub(crate) struct ArchiveReader {
     file: Arc<File>,
     at: u64,
     len: u64,
@@ -59,11 +59,11 @@ pub(crate) struct At {
     block_at: u64,
 }
 
-impl At {
-    fn new(file: Arc<File>, left: Option<u64>) -> io::Result<At> {
+impl ArchiveReader {
+    fn new(file: Arc<File>, left: Option<u64>) -> io::Result<ArchiveReader> {
         let len = file.metadata()?.len();
         let left = left.map(|n| Arc::new(AtomicU64::new(n)));
-        Ok(At { file, at: 0, len, left, block: Vec::new(), block_at: 0 })
+        Ok(ArchiveReader { file, at: 0, len, left, block: Vec::new(), block_at: 0 })
     }
 
     fn buffered(&self) -> &[u8] {
@@ -72,7 +72,7 @@ impl At {
     }
 }
 
-impl Read for At {
+impl Read for ArchiveReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.buffered().is_empty() && !out.is_empty() {
             let goes_on = self.at == self.block_at + self.block.len() as u64;
@@ -96,7 +96,7 @@ impl Read for At {
     }
 }
 
-impl Seek for At {
+impl Seek for ArchiveReader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = match to {
             SeekFrom::Start(n) => Some(n),
@@ -110,18 +110,18 @@ impl Seek for At {
 
 /// What is in the tree of entries.
 #[derive(Clone, Debug)]
-pub(crate) enum Node {
-    Dir { mode: u16, time: u64, entries: BTreeMap<Vec<u8>, Node>, listed: bool },
+pub(crate) enum ArchiveNode {
+    Dir { mode: u16, time: u64, entries: BTreeMap<Vec<u8>, ArchiveNode>, listed: bool },
     File { index: usize, size: u64, mode: u16, time: u64 },
     Link { target: Vec<u8>, time: u64 },
 }
 
 /// An open zip.
 pub struct Archive {
-    pub(crate) zip: ZipArchive<At>,
-    pub(crate) root: Arc<Node>,
+    pub(crate) zip: ZipArchive<ArchiveReader>,
+    pub(crate) root: Arc<ArchiveNode>,
     /// What the first session began with, if the zip has kept that.
-    pub(crate) original: Option<Arc<Node>>,
+    pub(crate) original: Option<Arc<ArchiveNode>>,
     /// Entries of the host's folder, by name.
     pub(crate) hidden: BTreeMap<Vec<u8>, usize>,
     pub(crate) cache: Cache,
@@ -143,7 +143,7 @@ impl Archive {
     pub fn open(file: File, limits: &ZipLimits) -> Result<Arc<Archive>, WorkspaceError> {
         let file = Arc::new(file);
         let wrong = |e: io::Error| WorkspaceError::Malformed(e.to_string());
-        let reader = At::new(file.clone(), Some(limits.directory)).map_err(wrong)?;
+        let reader = ArchiveReader::new(file.clone(), Some(limits.directory)).map_err(wrong)?;
         let mut zip = ZipArchive::new(reader)?;
         let have = zip.len() as u64;
         if have > limits.entries {
@@ -154,12 +154,12 @@ impl Archive {
             return Err(WorkspaceError::Malformed("there are bytes before its first entry".into()));
         }
         // Another allowance: headers are read once more.
-        let again = At::new(file.clone(), Some(limits.directory)).map_err(wrong)?;
+        let again = ArchiveReader::new(file.clone(), Some(limits.directory)).map_err(wrong)?;
         let mut checked = ZipArchive::new(again)?;
         checked.validate_header_consistency()?;
         let (root, hidden) = tree(&mut zip, limits)?;
         // From now on what is read is what the entries say.
-        let reader = At::new(file.clone(), None).map_err(wrong)?;
+        let reader = ArchiveReader::new(file.clone(), None).map_err(wrong)?;
         let zip = ZipArchive::new(reader)?;
         // A list that is damaged must not keep anybody from the files.
         let original = crate::kept::original(&zip, &root, &hidden, limits);
@@ -208,12 +208,16 @@ impl Archive {
         self.original.as_ref().map(|root| self.base_of(root, at)).transpose()
     }
 
-    fn base_of(self: &Arc<Self>, root: &Arc<Node>, at: &str) -> Result<BaseFile, WorkspaceError> {
+    fn base_of(
+        self: &Arc<Self>,
+        root: &Arc<ArchiveNode>,
+        at: &str,
+    ) -> Result<BaseFile, WorkspaceError> {
         let path = place(at)?;
-        let Node::Dir { mode, time, .. } = &**root else {
+        let ArchiveNode::Dir { mode, time, .. } = &**root else {
             return Err(WorkspaceError::Malformed("it has no directory".into()));
         };
-        let dir = Dir { archive: self.clone(), root: root.clone(), path: Vec::new() };
+        let dir = ArchiveDir { archive: self.clone(), root: root.clone(), path: Vec::new() };
         Ok(BaseFile { path, mode: *mode, time: *time, kind: BaseKind::Dir(Arc::new(dir)) })
     }
 
@@ -237,24 +241,24 @@ impl Archive {
     }
 }
 
-impl Node {
+impl ArchiveNode {
     /// A directory that has an entry of its own.
-    pub(crate) fn empty(mode: u16, time: u64) -> Node {
-        Node::Dir { mode, time, entries: BTreeMap::new(), listed: true }
+    pub(crate) fn empty(mode: u16, time: u64) -> ArchiveNode {
+        ArchiveNode::Dir { mode, time, entries: BTreeMap::new(), listed: true }
     }
 
-    fn dir(&self, path: &[Vec<u8>]) -> Option<&BTreeMap<Vec<u8>, Node>> {
+    fn dir(&self, path: &[Vec<u8>]) -> Option<&BTreeMap<Vec<u8>, ArchiveNode>> {
         match self.find(path)? {
-            Node::Dir { entries, .. } => Some(entries),
+            ArchiveNode::Dir { entries, .. } => Some(entries),
             _ => None,
         }
     }
 
     /// What is at a path.
-    pub(crate) fn find(&self, path: &[Vec<u8>]) -> Option<&Node> {
+    pub(crate) fn find(&self, path: &[Vec<u8>]) -> Option<&ArchiveNode> {
         let mut at = self;
         for name in path {
-            let Node::Dir { entries, .. } = at else { return None };
+            let ArchiveNode::Dir { entries, .. } = at else { return None };
             at = entries.get(name)?;
         }
         Some(at)
@@ -274,30 +278,34 @@ pub(crate) fn place(at: &str) -> Result<Vec<u8>, WorkspaceError> {
 }
 
 /// A directory of the zip.
-struct Dir {
+struct ArchiveDir {
     archive: Arc<Archive>,
-    root: Arc<Node>,
+    root: Arc<ArchiveNode>,
     path: Vec<Vec<u8>>,
 }
 
-impl Folder for Dir {
+impl Folder for ArchiveDir {
     fn list(&self) -> Result<Vec<FolderEntry>, String> {
         let entries = self.root.dir(&self.path).ok_or("the zip has no such directory")?;
         Ok(entries
             .iter()
             .map(|(name, node)| {
                 let (mode, time, kind) = match node {
-                    Node::Dir { mode, time, .. } => {
+                    ArchiveNode::Dir { mode, time, .. } => {
                         let path = [&self.path[..], std::slice::from_ref(name)].concat();
-                        let dir =
-                            Dir { archive: self.archive.clone(), root: self.root.clone(), path };
+                        let dir = ArchiveDir {
+                            archive: self.archive.clone(),
+                            root: self.root.clone(),
+                            path,
+                        };
                         (*mode, *time, BaseKind::Dir(Arc::new(dir)))
                     }
-                    Node::File { index, size, mode, time } => {
-                        let entry = Entry::new(self.archive.clone(), *index, *size, *mode, *time);
+                    ArchiveNode::File { index, size, mode, time } => {
+                        let entry =
+                            ZipMember::new(self.archive.clone(), *index, *size, *mode, *time);
                         (*mode, *time, BaseKind::Lazy(entry))
                     }
-                    Node::Link { target, time } => {
+                    ArchiveNode::Link { target, time } => {
                         (0o777, *time, BaseKind::Symlink(target.clone()))
                     }
                 };
@@ -321,10 +329,10 @@ pub(crate) fn unpack(mut from: impl Read, size: u64) -> io::Result<Vec<u8>> {
 
 /// The entries as a tree, and those of the host's folder.
 fn tree(
-    zip: &mut ZipArchive<At>,
+    zip: &mut ZipArchive<ArchiveReader>,
     limits: &ZipLimits,
-) -> Result<(Node, BTreeMap<Vec<u8>, usize>), WorkspaceError> {
-    let mut root = Node::empty(0o755, 0);
+) -> Result<(ArchiveNode, BTreeMap<Vec<u8>, usize>), WorkspaceError> {
+    let mut root = ArchiveNode::empty(0o755, 0);
     let (mut hidden, mut total) = (BTreeMap::new(), 0u64);
     for index in 0..zip.len() {
         let entry = zip.by_index_raw(index)?;
@@ -375,7 +383,7 @@ fn tree(
             if size != 0 {
                 return Err(refuse("a directory has no bytes"));
             }
-            Node::empty(mode(0o755), time)
+            ArchiveNode::empty(mode(0o755), time)
         } else if is_link {
             if size == 0 || size > TARGET {
                 return Err(refuse("a symbolic link has a target of 1 to 4095 bytes"));
@@ -386,9 +394,9 @@ fn tree(
             if target.contains(&0) || leads_out(&dir, &target) {
                 return Err(refuse("the symbolic link leads out of the zip"));
             }
-            Node::Link { target, time }
+            ArchiveNode::Link { target, time }
         } else {
-            Node::File { index, size, mode: mode(0o644), time }
+            ArchiveNode::File { index, size, mode: mode(0o644), time }
         };
         insert(&mut root, &path, node, time).map_err(refuse)?;
     }
@@ -436,32 +444,37 @@ pub(crate) fn parts(name: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
 
 /// Puts an entry into the tree, with the directories above it.
 pub(crate) fn insert(
-    root: &mut Node,
+    root: &mut ArchiveNode,
     path: &[Vec<u8>],
-    node: Node,
+    node: ArchiveNode,
     time: u64,
 ) -> Result<(), &'static str> {
     let (last, above) = path.split_last().ok_or("its name is empty")?;
     let mut at = root;
     for name in above {
-        let Node::Dir { entries, .. } = at else { return Err("it lies in what is no directory") };
-        at = entries.entry(name.clone()).or_insert_with(|| Node::Dir {
+        let ArchiveNode::Dir { entries, .. } = at else {
+            return Err("it lies in what is no directory");
+        };
+        at = entries.entry(name.clone()).or_insert_with(|| ArchiveNode::Dir {
             mode: 0o755,
             time,
             entries: BTreeMap::new(),
             listed: false,
         });
     }
-    let Node::Dir { entries, .. } = at else { return Err("it lies in what is no directory") };
+    let ArchiveNode::Dir { entries, .. } = at else {
+        return Err("it lies in what is no directory");
+    };
     match (entries.get_mut(last), node) {
         (None, node) => {
             entries.insert(last.clone(), node);
             Ok(())
         }
         // Its entry comes after what is in it.
-        (Some(Node::Dir { mode, time, listed, .. }), Node::Dir { mode: m, time: t, .. })
-            if !*listed =>
-        {
+        (
+            Some(ArchiveNode::Dir { mode, time, listed, .. }),
+            ArchiveNode::Dir { mode: m, time: t, .. },
+        ) if !*listed => {
             (*mode, *time, *listed) = (m, t, true);
             Ok(())
         }

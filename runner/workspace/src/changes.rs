@@ -1,22 +1,22 @@
 //! What a session has made of an overlaid folder: a list, a diff, operations that make the host's folder the same.
 
 use crate::error::WorkspaceError;
-use crate::overlay::{HostFile, Overlay, join};
+use crate::overlay::{Overlay, OverlayFile, join};
 use crate::write::each_piece;
 use crate::{leads_out, shown, split};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use std::any::Any;
 use std::collections::BTreeSet;
-use wasibox_vfs::delta::Snapshot;
-use wasibox_vfs::{Difference, FileView, Seen, Shape};
+use wasibox_vfs::delta::TreeVersion;
+use wasibox_vfs::{FileView, PathView, ViewDifference, ViewShape};
 
 /// Largest file whose lines are compared.
 const COMPARED: u64 = 1 << 20;
 
 /// A path of which something has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Changed {
+pub struct WorkspaceChange {
     pub path: String,
     /// Bytes before and now of a file, 0 of anything else; none where there is nothing.
     pub old: Option<u64>,
@@ -38,7 +38,7 @@ pub struct Diff {
 
 /// What was on the host as the session began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Was {
+pub enum OriginalEntry {
     Nothing,
     Dir,
     File { ino: u64, size: u64, mtime: u64 },
@@ -51,7 +51,7 @@ pub enum Was {
 pub enum Operation {
     Remove {
         path: ByteBuf,
-        was: Was,
+        was: OriginalEntry,
     },
     MakeDir {
         path: ByteBuf,
@@ -60,13 +60,13 @@ pub enum Operation {
     Link {
         path: ByteBuf,
         target: ByteBuf,
-        was: Was,
+        was: OriginalEntry,
     },
     /// A file; its bytes follow, then [`Operation::End`].
     File {
         path: ByteBuf,
         mode: u16,
-        was: Was,
+        was: OriginalEntry,
     },
     Bytes(ByteBuf),
     End,
@@ -74,7 +74,7 @@ pub enum Operation {
     Mode {
         path: ByteBuf,
         mode: u16,
-        was: Was,
+        was: OriginalEntry,
     },
 }
 
@@ -88,38 +88,40 @@ fn is_chosen(path: &[u8], chosen: &[&str]) -> bool {
         })
 }
 
-fn is_dir(seen: &Option<Seen<'_>>) -> bool {
-    matches!(seen, Some(Seen { shape: Shape::Dir, .. }))
+fn is_dir(seen: &Option<PathView<'_>>) -> bool {
+    matches!(seen, Some(PathView { shape: ViewShape::Dir, .. }))
 }
 
-fn size(seen: &Option<Seen<'_>>) -> Option<u64> {
-    seen.as_ref().map(|s| if let Shape::File(f) = &s.shape { f.len() } else { 0 })
+fn size(seen: &Option<PathView<'_>>) -> Option<u64> {
+    seen.as_ref().map(|s| if let ViewShape::File(f) = &s.shape { f.len() } else { 0 })
 }
 
 /// Why something cannot be brought to the host.
-fn hindrance(path: &[u8], new: &Option<Seen<'_>>) -> Option<&'static str> {
+fn hindrance(path: &[u8], new: &Option<PathView<'_>>) -> Option<&'static str> {
     match new.as_ref().map(|s| &s.shape) {
-        Some(Shape::Symlink(target)) if leads_out(split(path).0, target) => {
+        Some(ViewShape::Symlink(target)) if leads_out(split(path).0, target) => {
             Some("the symbolic link leads out of the folder")
         }
-        Some(Shape::Other) => Some("neither a file, a directory nor a symbolic link"),
+        Some(ViewShape::Other) => Some("neither a file, a directory nor a symbolic link"),
         _ => None,
     }
 }
 
 /// What the host had.
-pub(crate) fn was(old: &Option<Seen<'_>>) -> Was {
+pub(crate) fn was(old: &Option<PathView<'_>>) -> OriginalEntry {
     match old.as_ref().map(|s| &s.shape) {
-        Some(Shape::Dir) => Was::Dir,
-        Some(Shape::Symlink(target)) => Was::Link(ByteBuf::from(*target)),
-        Some(Shape::File(file)) => {
+        Some(ViewShape::Dir) => OriginalEntry::Dir,
+        Some(ViewShape::Symlink(target)) => OriginalEntry::Link(ByteBuf::from(*target)),
+        Some(ViewShape::File(file)) => {
             let lazy = file.untouched().map(|l| &**l as &dyn Any);
-            match lazy.and_then(|l| l.downcast_ref::<HostFile>()) {
-                Some(f) => Was::File { ino: f.stat.ino, size: f.stat.size, mtime: f.stat.mtime },
-                None => Was::Nothing,
+            match lazy.and_then(|l| l.downcast_ref::<OverlayFile>()) {
+                Some(f) => {
+                    OriginalEntry::File { ino: f.stat.ino, size: f.stat.size, mtime: f.stat.mtime }
+                }
+                None => OriginalEntry::Nothing,
             }
         }
-        _ => Was::Nothing,
+        _ => OriginalEntry::Nothing,
     }
 }
 
@@ -130,16 +132,16 @@ impl Overlay {
     /// None: all is known.
     pub fn changes(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &TreeVersion,
         most: usize,
-    ) -> Result<(Vec<Changed>, bool), WorkspaceError> {
+    ) -> Result<(Vec<WorkspaceChange>, bool), WorkspaceError> {
         let (mut out, mut more) = (Vec::new(), false);
         snapshot.differences::<WorkspaceError>(self.at(), &mut |path, d| {
             if out.len() >= most {
                 more = true;
                 return Ok(());
             }
-            out.push(Changed {
+            out.push(WorkspaceChange {
                 path: shown(path),
                 old: size(&d.old),
                 new: size(&d.new),
@@ -157,7 +159,7 @@ impl Overlay {
     /// If a file of the session cannot be read. What cannot be read on the host any more is told in the text.
     pub fn diff(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &TreeVersion,
         chosen: &[&str],
         most: usize,
     ) -> Result<Diff, WorkspaceError> {
@@ -182,7 +184,7 @@ impl Overlay {
     /// If a file cannot be read, past `most`, what `each` says first.
     pub fn operations(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &TreeVersion,
         chosen: &[&str],
         most: u64,
         each: &mut dyn FnMut(Operation) -> Result<(), WorkspaceError>,
@@ -208,31 +210,31 @@ impl Overlay {
                 }
             }
             let path_of = || ByteBuf::from(path);
-            let Difference { old, new } = &d;
+            let ViewDifference { old, new } = &d;
             let before = was(old);
             let same_shape = matches!(
                 (old.as_ref().map(|s| &s.shape), new.as_ref().map(|s| &s.shape)),
-                (Some(Shape::Dir), Some(Shape::Dir))
-                    | (Some(Shape::File(_)), Some(Shape::File(_)))
-                    | (Some(Shape::Symlink(_)), Some(Shape::Symlink(_)))
+                (Some(ViewShape::Dir), Some(ViewShape::Dir))
+                    | (Some(ViewShape::File(_)), Some(ViewShape::File(_)))
+                    | (Some(ViewShape::Symlink(_)), Some(ViewShape::Symlink(_)))
             );
             if old.is_some() && !same_shape {
                 each(Operation::Remove { path: path_of(), was: before.clone() })?;
             }
-            let before = if same_shape { before } else { Was::Nothing };
+            let before = if same_shape { before } else { OriginalEntry::Nothing };
             let Some(new) = new else { return Ok(()) };
             let mode = new.stat.mode & 0o777;
             match &new.shape {
-                Shape::Dir if same_shape => {
+                ViewShape::Dir if same_shape => {
                     each(Operation::Mode { path: path_of(), mode, was: before })
                 }
-                Shape::Dir => each(Operation::MakeDir { path: path_of(), mode }),
-                Shape::Symlink(target) => {
+                ViewShape::Dir => each(Operation::MakeDir { path: path_of(), mode }),
+                ViewShape::Symlink(target) => {
                     let target = ByteBuf::from(*target);
                     each(Operation::Link { path: path_of(), target, was: before })
                 }
-                Shape::File(file) => {
-                    if let Some(Seen { shape: Shape::File(old), .. }) = old
+                ViewShape::File(file) => {
+                    if let Some(PathView { shape: ViewShape::File(old), .. }) = old
                         && old.same(file)
                     {
                         return each(Operation::Mode { path: path_of(), mode, was: before });
@@ -251,7 +253,7 @@ impl Overlay {
                     })?;
                     each(Operation::End)
                 }
-                Shape::Other => Ok(()),
+                ViewShape::Other => Ok(()),
             }
         })?;
         Ok(left_out)
@@ -299,16 +301,16 @@ fn quoted(prefix: &str, path: &[u8]) -> String {
 }
 
 /// A change as git writes it.
-fn describe(path: &[u8], d: &Difference<'_>, out: &mut Vec<u8>) -> Result<(), WorkspaceError> {
+fn describe(path: &[u8], d: &ViewDifference<'_>, out: &mut Vec<u8>) -> Result<(), WorkspaceError> {
     let (a, b) = (quoted("a/", path), quoted("b/", path));
-    let kind = |s: &Seen<'_>| match &s.shape {
-        Shape::File(_) => format!("100{:03o}", s.stat.mode & 0o777),
-        Shape::Symlink(_) => "120000".to_owned(),
+    let kind = |s: &PathView<'_>| match &s.shape {
+        ViewShape::File(_) => format!("100{:03o}", s.stat.mode & 0o777),
+        ViewShape::Symlink(_) => "120000".to_owned(),
         _ => format!("040{:03o}", s.stat.mode & 0o777),
     };
     // Directories by themselves have no place in a diff; what is in them tells of them.
-    let plain = |s: &Option<Seen<'_>>| {
-        matches!(s, None | Some(Seen { shape: Shape::Dir | Shape::Other, .. }))
+    let plain = |s: &Option<PathView<'_>>| {
+        matches!(s, None | Some(PathView { shape: ViewShape::Dir | ViewShape::Other, .. }))
     };
     if plain(&d.old) && plain(&d.new) {
         if let (Some(old), Some(new)) = (&d.old, &d.new) {
@@ -321,8 +323,8 @@ fn describe(path: &[u8], d: &Difference<'_>, out: &mut Vec<u8>) -> Result<(), Wo
     let start = out.len();
     out.extend_from_slice(format!("diff --git {a} {b}\n").as_bytes());
     let head = out.len();
-    let (old, new) = (d.old.as_ref().filter(|s| !matches!(s.shape, Shape::Dir)), &d.new);
-    let new = new.as_ref().filter(|s| !matches!(s.shape, Shape::Dir));
+    let (old, new) = (d.old.as_ref().filter(|s| !matches!(s.shape, ViewShape::Dir)), &d.new);
+    let new = new.as_ref().filter(|s| !matches!(s.shape, ViewShape::Dir));
     match (old, new) {
         (None, Some(new)) => {
             out.extend_from_slice(format!("new file mode {}\n", kind(new)).as_bytes())
@@ -336,9 +338,9 @@ fn describe(path: &[u8], d: &Difference<'_>, out: &mut Vec<u8>) -> Result<(), Wo
         }
         _ => {}
     }
-    let side = |s: Option<&Seen<'_>>| match s.map(|s| &s.shape) {
-        Some(Shape::File(f)) => text(f),
-        Some(Shape::Symlink(target)) => Ok(target.to_vec()),
+    let side = |s: Option<&PathView<'_>>| match s.map(|s| &s.shape) {
+        Some(ViewShape::File(f)) => text(f),
+        Some(ViewShape::Symlink(target)) => Ok(target.to_vec()),
         _ => Ok(Vec::new()),
     };
     let names = (

@@ -8,28 +8,28 @@ use crate::archive::{Archive, unpack};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use wasibox_vfs::budget::Reservation;
-use wasibox_vfs::{Budget, Errno, Lazy};
+use wasibox_vfs::{Budget, Errno, LazyBytes};
 
 /// Bytes that are kept of what nobody writes to.
 const KEPT: u64 = 128 << 20;
 
 /// Which entries are unpacked, the oldest first.
 #[derive(Default)]
-pub(crate) struct Cache(Mutex<Loaded>);
+pub(crate) struct Cache(Mutex<EntryCache>);
 
 #[derive(Default)]
-struct Loaded {
-    entries: VecDeque<(Weak<Entry>, u64)>,
+struct EntryCache {
+    entries: VecDeque<(Weak<ZipMember>, u64)>,
     bytes: u64,
 }
 
 impl Cache {
-    fn lock(&self) -> MutexGuard<'_, Loaded> {
+    fn lock(&self) -> MutexGuard<'_, EntryCache> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Drops the bytes of the oldest entry but `not`; false if there is none.
-    fn drop_one(&self, not: &Entry) -> bool {
+    fn drop_one(&self, not: &ZipMember) -> bool {
         loop {
             let Some((entry, size)) = ({
                 let mut loaded = self.lock();
@@ -66,28 +66,34 @@ impl Cache {
 
 /// What is known of an entry's bytes.
 #[derive(Default)]
-struct State {
+struct EntryState {
     bytes: Option<Arc<(Vec<u8>, Reservation)>>,
     stays: bool,
 }
 
 /// A file of the zip.
-pub(crate) struct Entry {
+pub(crate) struct ZipMember {
     pub archive: Arc<Archive>,
     pub index: usize,
     size: u64,
     /// As the session began.
     pub mode: u16,
     pub time: u64,
-    state: Mutex<State>,
+    state: Mutex<EntryState>,
     budget: OnceLock<Arc<Budget>>,
-    this: Weak<Entry>,
+    this: Weak<ZipMember>,
 }
 
-impl Entry {
+impl ZipMember {
     /// The file of that number in the archive, with its size in bytes, its permission bits and its time of modification.
-    pub fn new(archive: Arc<Archive>, index: usize, size: u64, mode: u16, time: u64) -> Arc<Entry> {
-        Arc::new_cyclic(|this| Entry {
+    pub fn new(
+        archive: Arc<Archive>,
+        index: usize,
+        size: u64,
+        mode: u16,
+        time: u64,
+    ) -> Arc<ZipMember> {
+        Arc::new_cyclic(|this| ZipMember {
             archive,
             index,
             size,
@@ -130,7 +136,7 @@ impl Entry {
     }
 }
 
-impl Lazy for Entry {
+impl LazyBytes for ZipMember {
     fn len(&self) -> u64 {
         self.size
     }

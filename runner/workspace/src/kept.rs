@@ -8,7 +8,9 @@
 //! The list is believed only while what the zip shows is what was written with it: another program may have changed it. A
 //! list that is damaged is as none.
 
-use crate::archive::{Archive, At, HIDDEN, Node, ZipLimits, insert, parts, unpack};
+use crate::archive::{
+    Archive, ArchiveNode, ArchiveReader, HIDDEN, ZipLimits, insert, parts, unpack,
+};
 use crate::error::WorkspaceError;
 use crate::leads_out;
 use crate::write::write_error;
@@ -43,7 +45,7 @@ pub(crate) fn is_reserved(name: &[u8]) -> bool {
 
 /// Something that the first session began with.
 #[derive(Serialize, Deserialize)]
-enum Was {
+enum KeptOriginal {
     Dir,
     Link(ByteBuf),
     /// A file; it is kept, or else at its place.
@@ -53,18 +55,18 @@ enum Was {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Item {
+struct KeptItem {
     path: ByteBuf,
     mode: u16,
     time: u64,
-    was: Was,
+    was: KeptOriginal,
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct List {
+struct KeptList {
     /// What the zip shows: files and links.
     shown: u64,
-    items: Vec<Item>,
+    items: Vec<KeptItem>,
 }
 
 /// FNV-1a, which is for accidents, not for enemies: whoever can write the zip can write the list.
@@ -123,30 +125,30 @@ impl Keeper {
                 )
             })?,
         };
-        let mut list = List { shown: self.shown, items: Vec::new() };
+        let mut list = KeptList { shown: self.shown, items: Vec::new() };
         let mut zip = archive.zip.clone();
         let mut todo = vec![(Vec::new(), &**root)];
         while let Some((path, node)) = todo.pop() {
             let (mode, time, was) = match node {
-                Node::Dir { mode, time, entries, .. } => {
+                ArchiveNode::Dir { mode, time, entries, .. } => {
                     let below = |name: &Vec<u8>| crate::overlay::join(&path, name);
                     todo.extend(entries.iter().rev().map(|(name, node)| (below(name), node)));
-                    (*mode, *time, Was::Dir)
+                    (*mode, *time, KeptOriginal::Dir)
                 }
-                Node::Link { target, time } => {
-                    (0o777, *time, Was::Link(ByteBuf::from(target.clone())))
+                ArchiveNode::Link { target, time } => {
+                    (0o777, *time, KeptOriginal::Link(ByteBuf::from(target.clone())))
                 }
-                Node::File { index, mode, time, .. } => {
+                ArchiveNode::File { index, mode, time, .. } => {
                     let kept = !self.copied.contains(&(path.clone(), *index));
                     if kept {
                         let name = format!("{HIDDEN}/{ENTRY}{}", list.items.len());
                         let entry = zip.by_index_raw(*index)?;
                         out.raw_copy_file_rename(entry, name).map_err(write_error)?;
                     }
-                    (*mode, *time, Was::File { kept })
+                    (*mode, *time, KeptOriginal::File { kept })
                 }
             };
-            list.items.push(Item { path: ByteBuf::from(path), mode, time, was });
+            list.items.push(KeptItem { path: ByteBuf::from(path), mode, time, was });
         }
         let bytes = postcard::to_stdvec(&list).map_err(write_error)?;
         let how = SimpleFileOptions::default().unix_permissions(0o600);
@@ -160,11 +162,11 @@ impl Keeper {
 /// # Errors
 /// A list that makes no sense.
 pub(crate) fn original(
-    zip: &ZipArchive<At>,
-    root: &Node,
+    zip: &ZipArchive<ArchiveReader>,
+    root: &ArchiveNode,
     hidden: &BTreeMap<Vec<u8>, usize>,
     limits: &ZipLimits,
-) -> Result<Option<Node>, WorkspaceError> {
+) -> Result<Option<ArchiveNode>, WorkspaceError> {
     let Some(index) = hidden.get(LIST.as_bytes()) else { return Ok(None) };
     let wrong = |why: &str| WorkspaceError::Malformed(format!("its list of what was kept: {why}"));
     let mut zip = zip.clone();
@@ -174,7 +176,7 @@ pub(crate) fn original(
         return Err(wrong("it is too large"));
     }
     let bytes = unpack(entry, size).map_err(|_| wrong("it is damaged"))?;
-    let list: List = postcard::from_bytes(&bytes).map_err(|_| wrong("it is none"))?;
+    let list: KeptList = postcard::from_bytes(&bytes).map_err(|_| wrong("it is none"))?;
     if list.shown != shown(&mut zip, root)? {
         return Ok(None);
     }
@@ -183,10 +185,12 @@ pub(crate) fn original(
     }
     let mut out = None;
     for (n, item) in list.items.into_iter().enumerate() {
-        let Item { path, mode, time, was } = item;
+        let KeptItem { path, mode, time, was } = item;
         if n == 0 {
             match was {
-                Was::Dir if path.is_empty() => out = Some(Node::empty(mode & 0o777, time)),
+                KeptOriginal::Dir if path.is_empty() => {
+                    out = Some(ArchiveNode::empty(mode & 0o777, time))
+                }
                 _ => return Err(wrong("it does not begin with the folder")),
             }
             continue;
@@ -197,24 +201,24 @@ pub(crate) fn original(
         }
         let path = parts(&path).map_err(wrong)?;
         let node = match was {
-            Was::Dir => Node::empty(mode & 0o777, time),
-            Was::Link(target) => {
+            KeptOriginal::Dir => ArchiveNode::empty(mode & 0o777, time),
+            KeptOriginal::Link(target) => {
                 let dir = path[..path.len() - 1].join(&b'/');
                 let good = !target.is_empty() && target.len() <= 4095 && !target.contains(&0);
                 if !good || leads_out(&dir, &target) {
                     return Err(wrong("a symbolic link that leads out"));
                 }
-                Node::Link { target: target.into_vec(), time }
+                ArchiveNode::Link { target: target.into_vec(), time }
             }
-            Was::File { kept } => {
+            KeptOriginal::File { kept } => {
                 let index = match (kept, root.find(&path)) {
                     (true, _) => hidden.get(format!("{ENTRY}{n}").as_bytes()).copied(),
-                    (false, Some(Node::File { index, .. })) => Some(*index),
+                    (false, Some(ArchiveNode::File { index, .. })) => Some(*index),
                     _ => None,
                 };
                 let index = index.ok_or_else(|| wrong("a file that is not there"))?;
                 let size = zip.by_index_raw(index)?.size();
-                Node::File { index, size, mode: mode & 0o777, time }
+                ArchiveNode::File { index, size, mode: mode & 0o777, time }
             }
         };
         insert(out, &path, node, time).map_err(wrong)?;
@@ -223,20 +227,20 @@ pub(crate) fn original(
 }
 
 /// The fingerprint of what a zip shows.
-fn shown(zip: &mut ZipArchive<At>, root: &Node) -> Result<u64, WorkspaceError> {
+fn shown(zip: &mut ZipArchive<ArchiveReader>, root: &ArchiveNode) -> Result<u64, WorkspaceError> {
     let mut sum = 0u64;
     let mut todo = vec![(Vec::new(), root)];
     while let Some((path, node)) = todo.pop() {
         match node {
-            Node::Dir { entries, .. } => {
+            ArchiveNode::Dir { entries, .. } => {
                 let below = |name: &Vec<u8>| crate::overlay::join(&path, name);
                 todo.extend(entries.iter().map(|(name, node)| (below(name), node)));
             }
-            Node::Link { target, .. } => {
+            ArchiveNode::Link { target, .. } => {
                 let crc = crc32fast::hash(target);
                 sum = sum.wrapping_add(fingerprint(&path, crc, target.len() as u64, 0o777));
             }
-            Node::File { index, size, mode, .. } => {
+            ArchiveNode::File { index, size, mode, .. } => {
                 let crc = zip.by_index_raw(*index)?.crc32();
                 sum = sum.wrapping_add(fingerprint(&path, crc, *size, *mode));
             }

@@ -17,7 +17,7 @@
 //! | carrying operations out on the host | `applier` |
 //!
 //! # Who does what
-//! [`Archive`] and [`Overlay`] go where the session's tree is, a jailed process perhaps: they only read. [`Target`] and
+//! [`Archive`] and [`Overlay`] go where the session's tree is, a jailed process perhaps: they only read. [`ReplacementFile`] and
 //! [`Applier`] write, and go where that is allowed, the parent. What goes between them, the bytes of a zip and
 //! [`Operation`]s, is checked as what comes from a guest.
 //!
@@ -44,14 +44,14 @@ mod target;
 mod write;
 mod zipped;
 
-pub use applier::{Applied, Applier};
+pub use applier::{Applier, ApplyReport};
 pub use archive::{Archive, HIDDEN, ZipLimits};
-pub use changes::{Changed, Diff, Operation, Was};
+pub use changes::{Diff, Operation, OriginalEntry, WorkspaceChange};
 pub use error::WorkspaceError;
 pub use kept::KeepBase;
 pub use overlay::Overlay;
-pub use target::{Held, Target};
-pub use write::Saved;
+pub use target::{FileLock, ReplacementFile};
+pub use write::ZipReport;
 pub use zipped::ZipWorkspace;
 
 /// Whether a symbolic link in the directory `dir` of a folder leads out of the folder: by an absolute path, or up beyond

@@ -4,7 +4,7 @@
 //! not mixed with what the session has made of it.
 
 use crate::applier::words;
-use crate::changes::{self, Was};
+use crate::changes::{self, OriginalEntry};
 use crate::error::WorkspaceError;
 use crate::shown;
 use std::fs::File;
@@ -12,11 +12,11 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use wasibox_vfs::budget::Reservation;
-use wasibox_vfs::delta::Snapshot;
+use wasibox_vfs::delta::TreeVersion;
 use wasibox_vfs::host::HostMount;
 use wasibox_vfs::{
-    BaseFile, BaseKind, Budget, Errno, FileKind, Folder, FolderEntry, Lazy, MountSpec, OpenFlags,
-    Protected, Stat,
+    BaseFile, BaseKind, Budget, Errno, FileKind, Folder, FolderEntry, LazyBytes, MountSpec,
+    OpenFlags, ProtectedPaths, Stat,
 };
 
 /// Paths that are told as not read.
@@ -34,7 +34,7 @@ pub struct Overlay {
 pub(crate) fn mount(
     dir: &Path,
     writable: bool,
-    protected: &Protected,
+    protected: &ProtectedPaths,
 ) -> Result<HostMount, WorkspaceError> {
     let guest = "/".to_owned();
     let spec = MountSpec { host: dir.to_owned(), guest, writable, quota: None };
@@ -52,7 +52,11 @@ impl Overlay {
     ///
     /// # Errors
     /// If it is no folder that may be mounted.
-    pub fn open(dir: &Path, at: &str, protected: &Protected) -> Result<Overlay, WorkspaceError> {
+    pub fn open(
+        dir: &Path,
+        at: &str,
+        protected: &ProtectedPaths,
+    ) -> Result<Overlay, WorkspaceError> {
         crate::archive::place(at)?;
         let mount = Arc::new(mount(dir, false, protected)?);
         Ok(Overlay { mount, at: at.to_owned(), problems: Arc::default() })
@@ -67,7 +71,7 @@ impl Overlay {
             .mount
             .stat(b"")
             .map_err(|errno| WorkspaceError::Host { path: ".".into(), errno })?;
-        let dir = Dir { overlay: self.clone(), rel: Vec::new() };
+        let dir = OverlayDir { overlay: self.clone(), rel: Vec::new() };
         Ok(BaseFile {
             path: self.at.clone().into_bytes(),
             // What a session may do in its own layer is not the host's business.
@@ -78,12 +82,12 @@ impl Overlay {
     }
 
     /// What the host had at a path of the folder as the session began.
-    pub fn was(&self, snapshot: &Snapshot, path: &[u8]) -> Was {
+    pub fn was(&self, snapshot: &TreeVersion, path: &[u8]) -> OriginalEntry {
         changes::was(&snapshot.begun(&join(self.at(), path)))
     }
 
     /// Why the host does not have at a path what it had, if so.
-    pub fn changed_since(&self, path: &[u8], was: &Was) -> Option<&'static str> {
+    pub fn changed_since(&self, path: &[u8], was: &OriginalEntry) -> Option<&'static str> {
         is_still(&self.mount, path, was).err()
     }
 
@@ -106,19 +110,23 @@ impl Overlay {
 }
 
 /// Whether the host has at a path what it had; why not.
-pub(crate) fn is_still(mount: &HostMount, path: &[u8], was: &Was) -> Result<(), &'static str> {
+pub(crate) fn is_still(
+    mount: &HostMount,
+    path: &[u8],
+    was: &OriginalEntry,
+) -> Result<(), &'static str> {
     let now = match mount.stat(path) {
         Ok(stat) => Some(stat),
         Err(Errno::NOENT | Errno::NOTDIR) => None,
         Err(e) => return Err(words(e)),
     };
     let same = match (was, &now) {
-        (Was::Nothing, None) => true,
-        (Was::Dir, Some(s)) => s.kind == FileKind::Dir,
-        (Was::File { ino, size, mtime }, Some(s)) => {
+        (OriginalEntry::Nothing, None) => true,
+        (OriginalEntry::Dir, Some(s)) => s.kind == FileKind::Dir,
+        (OriginalEntry::File { ino, size, mtime }, Some(s)) => {
             s.kind == FileKind::File && (s.ino, s.size, s.mtime) == (*ino, *size, *mtime)
         }
-        (Was::Link(target), Some(s)) => {
+        (OriginalEntry::Link(target), Some(s)) => {
             s.kind == FileKind::Symlink
                 && mount.read_link(path).is_ok_and(|t| t.as_slice() == target.as_slice())
         }
@@ -126,7 +134,7 @@ pub(crate) fn is_still(mount: &HostMount, path: &[u8], was: &Was) -> Result<(), 
     };
     match (same, was, now) {
         (true, ..) => Ok(()),
-        (_, Was::Nothing, _) => Err("the host has something of this name by now"),
+        (_, OriginalEntry::Nothing, _) => Err("the host has something of this name by now"),
         (_, _, None) => Err("it is gone on the host"),
         _ => Err("it was changed on the host meanwhile"),
     }
@@ -138,12 +146,12 @@ pub(crate) fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
 }
 
 /// A directory of the host.
-struct Dir {
+struct OverlayDir {
     overlay: Overlay,
     rel: Vec<u8>,
 }
 
-impl Folder for Dir {
+impl Folder for OverlayDir {
     fn list(&self) -> Result<Vec<FolderEntry>, String> {
         let mount = &self.overlay.mount;
         let listed = match mount.list(&self.rel) {
@@ -166,11 +174,11 @@ impl Folder for Dir {
             };
             let kind = match stat.kind {
                 FileKind::Dir => {
-                    BaseKind::Dir(Arc::new(Dir { overlay: self.overlay.clone(), rel }))
+                    BaseKind::Dir(Arc::new(OverlayDir { overlay: self.overlay.clone(), rel }))
                 }
                 FileKind::File => {
                     let (mount, kept) = (mount.clone(), Mutex::default());
-                    BaseKind::Lazy(Arc::new(HostFile { mount, rel, stat, kept }))
+                    BaseKind::Lazy(Arc::new(OverlayFile { mount, rel, stat, kept }))
                 }
                 FileKind::Symlink => match mount.read_link(&rel) {
                     Ok(target) => BaseKind::Symlink(target),
@@ -189,7 +197,7 @@ impl Folder for Dir {
 }
 
 /// A file of the host, as it was listed.
-pub(crate) struct HostFile {
+pub(crate) struct OverlayFile {
     mount: Arc<HostMount>,
     rel: Vec<u8>,
     pub stat: Stat,
@@ -197,7 +205,7 @@ pub(crate) struct HostFile {
     kept: Mutex<Option<(Vec<u8>, Reservation)>>,
 }
 
-impl HostFile {
+impl OverlayFile {
     /// The file, if it is the one that was listed.
     fn open(&self) -> Result<File, Errno> {
         let read = OpenFlags { read: true, ..OpenFlags::default() };
@@ -211,7 +219,7 @@ impl HostFile {
     }
 }
 
-impl Lazy for HostFile {
+impl LazyBytes for OverlayFile {
     fn len(&self) -> u64 {
         self.stat.size
     }

@@ -32,21 +32,23 @@ impl Stamp {
 /// The lock is given back, not only closed: a process that another thread starts meanwhile has a copy of the descriptor
 /// until it runs its program, and the lock would last as long.
 #[derive(Debug)]
-pub struct Held(File);
+pub struct FileLock(File);
 
-impl Held {
-    fn new(file: File, path: &Path) -> Result<Held, WorkspaceError> {
+impl FileLock {
+    fn new(file: File, path: &Path) -> Result<FileLock, WorkspaceError> {
         match file.try_lock() {
-            Ok(()) => Ok(Held(file)),
+            Ok(()) => Ok(FileLock(file)),
             Err(TryLockError::WouldBlock) => Err(WorkspaceError::Busy { path: path.to_owned() }),
             // A file system without locks.
-            Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => Ok(Held(file)),
+            Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {
+                Ok(FileLock(file))
+            }
             Err(TryLockError::Error(e)) => Err(WorkspaceError::io(path)(e)),
         }
     }
 }
 
-impl Deref for Held {
+impl Deref for FileLock {
     type Target = File;
 
     fn deref(&self) -> &File {
@@ -54,7 +56,7 @@ impl Deref for Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for FileLock {
     fn drop(&mut self) {
         // Where there are no locks there is nothing to give back.
         let _ = self.0.unlock();
@@ -63,18 +65,18 @@ impl Drop for Held {
 
 /// A new file beside the one that it will replace. It is gone if it is not put in its place.
 #[derive(Debug)]
-pub struct Target {
+pub struct ReplacementFile {
     path: PathBuf,
     temporary: PathBuf,
     file: Option<File>,
 }
 
-impl Target {
+impl ReplacementFile {
     /// Begins a new file for `path`, which need not be there; symbolic links are not followed.
     ///
     /// # Errors
     /// If its folder cannot be written.
-    pub fn begin(path: &Path) -> Result<Target, WorkspaceError> {
+    pub fn begin(path: &Path) -> Result<ReplacementFile, WorkspaceError> {
         let dir = folder(path);
         let name = path.file_name().unwrap_or_default();
         for _ in 0..100 {
@@ -89,7 +91,11 @@ impl Target {
             how.read(true).write(true).create_new(true).mode(0o600);
             match how.open(&temporary) {
                 Ok(file) => {
-                    return Ok(Target { path: path.to_owned(), temporary, file: Some(file) });
+                    return Ok(ReplacementFile {
+                        path: path.to_owned(),
+                        temporary,
+                        file: Some(file),
+                    });
                 }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(WorkspaceError::io(&temporary)(e)),
@@ -107,7 +113,7 @@ impl Target {
     ///
     /// # Errors
     /// If it is no good zip, or cannot be written; then the old file is as it was.
-    pub fn commit(self, limits: &ZipLimits, bits: u32) -> Result<Held, WorkspaceError> {
+    pub fn commit(self, limits: &ZipLimits, bits: u32) -> Result<FileLock, WorkspaceError> {
         self.commit_over(limits, bits, None)
     }
 
@@ -117,7 +123,7 @@ impl Target {
         limits: &ZipLimits,
         bits: u32,
         over: Option<Stamp>,
-    ) -> Result<Held, WorkspaceError> {
+    ) -> Result<FileLock, WorkspaceError> {
         let file =
             self.file.take().ok_or(WorkspaceError::Operations("a file twice in its place"))?;
         let temporary = self.temporary.clone();
@@ -132,7 +138,7 @@ impl Target {
         let permissions = std::os::unix::fs::PermissionsExt::from_mode(bits);
         file.set_permissions(permissions).map_err(&wrong)?;
         file.sync_all().map_err(&wrong)?;
-        let file = Held::new(file, &self.path)?;
+        let file = FileLock::new(file, &self.path)?;
         std::fs::rename(&self.temporary, &self.path).map_err(&wrong)?;
         self.temporary = PathBuf::new();
         let dir = folder(&self.path);
@@ -149,7 +155,7 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-impl Write for Target {
+impl Write for ReplacementFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file()?.write(bytes)
     }
@@ -159,19 +165,19 @@ impl Write for Target {
     }
 }
 
-impl Read for Target {
+impl Read for ReplacementFile {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.file()?.read(out)
     }
 }
 
-impl Seek for Target {
+impl Seek for ReplacementFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file()?.seek(to)
     }
 }
 
-impl Drop for Target {
+impl Drop for ReplacementFile {
     fn drop(&mut self) {
         if !self.temporary.as_os_str().is_empty() {
             let _ = std::fs::remove_file(&self.temporary);
@@ -180,8 +186,8 @@ impl Drop for Target {
 }
 
 /// An empty zip.
-pub(crate) fn empty(path: &Path, limits: &ZipLimits) -> Result<Held, WorkspaceError> {
-    let mut target = Target::begin(path)?;
+pub(crate) fn empty(path: &Path, limits: &ZipLimits) -> Result<FileLock, WorkspaceError> {
+    let mut target = ReplacementFile::begin(path)?;
     let end = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
     target.write_all(&end).map_err(WorkspaceError::io(path))?;
     target.commit(limits, 0o644)
@@ -191,7 +197,7 @@ pub(crate) fn empty(path: &Path, limits: &ZipLimits) -> Result<Held, WorkspaceEr
 pub(crate) fn open(
     path: &Path,
     limits: &ZipLimits,
-) -> Result<(PathBuf, Held, Arc<Archive>), WorkspaceError> {
+) -> Result<(PathBuf, FileLock, Arc<Archive>), WorkspaceError> {
     let wrong = WorkspaceError::io(path);
     let path = std::fs::canonicalize(path).map_err(&wrong)?;
     // Not waiting where it is a named pipe.
@@ -201,7 +207,7 @@ pub(crate) fn open(
     if !file.metadata().map_err(&wrong)?.is_file() {
         return Err(WorkspaceError::Malformed("it is no regular file".into()));
     }
-    let file = Held::new(file, &path)?;
+    let file = FileLock::new(file, &path)?;
     let archive = Archive::open(file.try_clone().map_err(&wrong)?, limits)?;
     Ok((path, file, archive))
 }

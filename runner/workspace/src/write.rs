@@ -4,15 +4,15 @@
 //! others is left out and told, as is what a zip has no words for.
 
 use crate::archive::{Archive, HIDDEN, place};
-use crate::entry::Entry;
+use crate::entry::ZipMember;
 use crate::error::WorkspaceError;
 use crate::kept::{KeepBase, Keeper};
 use crate::{leads_out, shown, split};
 use std::any::Any;
 use std::io::{self, Seek, Write};
 use std::sync::Arc;
-use wasibox_vfs::delta::Snapshot;
-use wasibox_vfs::{FileView, Seen, Shape};
+use wasibox_vfs::delta::TreeVersion;
+use wasibox_vfs::{FileView, PathView, ViewShape};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
@@ -21,7 +21,7 @@ const PIECE: usize = 256 << 10;
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
+pub struct ZipReport {
     /// Files, and how many of them were copied as they were packed.
     pub files: u64,
     pub copied: u64,
@@ -52,7 +52,7 @@ fn dos(time: u64) -> zip::DateTime {
     time.unwrap_or_default()
 }
 
-fn options(seen: &Seen<'_>) -> SimpleFileOptions {
+fn options(seen: &PathView<'_>) -> SimpleFileOptions {
     SimpleFileOptions::default()
         .unix_permissions(u32::from(seen.stat.mode & 0o777))
         .compression_method(CompressionMethod::Deflated)
@@ -67,12 +67,12 @@ impl Archive {
     /// If a file cannot be read or `to` cannot be written.
     pub fn write(
         self: &Arc<Self>,
-        snapshot: &Snapshot,
+        snapshot: &TreeVersion,
         at: &str,
         hidden: &[(&str, &[u8])],
         keep: KeepBase,
         to: impl Write + Seek,
-    ) -> Result<Saved, WorkspaceError> {
+    ) -> Result<ZipReport, WorkspaceError> {
         self.write_with(snapshot, at, hidden, keep, ZipWriter::new(to))
     }
 
@@ -82,25 +82,25 @@ impl Archive {
     /// As [`Archive::write`].
     pub fn stream(
         self: &Arc<Self>,
-        snapshot: &Snapshot,
+        snapshot: &TreeVersion,
         at: &str,
         hidden: &[(&str, &[u8])],
         keep: KeepBase,
         to: impl Write,
-    ) -> Result<Saved, WorkspaceError> {
+    ) -> Result<ZipReport, WorkspaceError> {
         self.write_with(snapshot, at, hidden, keep, ZipWriter::new_stream(to))
     }
 
     fn write_with<W: Write + Seek>(
         self: &Arc<Self>,
-        snapshot: &Snapshot,
+        snapshot: &TreeVersion,
         at: &str,
         hidden: &[(&str, &[u8])],
         keep: KeepBase,
         mut out: ZipWriter<W>,
-    ) -> Result<Saved, WorkspaceError> {
+    ) -> Result<ZipReport, WorkspaceError> {
         let at = place(at)?;
-        let (mut saved, mut total) = (Saved::default(), 0u64);
+        let (mut saved, mut total) = (ZipReport::default(), 0u64);
         out.set_raw_comment(self.zip.comment().into()).map_err(write_error)?;
         self.write_hidden(hidden, &mut out)?;
         let mut keeper = Keeper::default();
@@ -118,8 +118,8 @@ impl Archive {
             }
             let bits = seen.stat.mode & 0o777;
             match &seen.shape {
-                Shape::Dir => out.add_directory(name, options(&seen)).map_err(write_error),
-                Shape::Symlink(target) => {
+                ViewShape::Dir => out.add_directory(name, options(&seen)).map_err(write_error),
+                ViewShape::Symlink(target) => {
                     let Ok(link) = std::str::from_utf8(target) else {
                         return leave("its target is no UTF-8");
                     };
@@ -129,7 +129,7 @@ impl Archive {
                     keeper.shown(path, crc32fast::hash(target), target.len() as u64, 0o777);
                     out.add_symlink(name, link, options(&seen)).map_err(write_error)
                 }
-                Shape::File(file) => {
+                ViewShape::File(file) => {
                     if file.len() > self.limits().file {
                         return leave("it is larger than a file of a zip may be");
                     }
@@ -153,7 +153,7 @@ impl Archive {
                     keeper.shown(path, crc, file.len(), bits);
                     Ok(())
                 }
-                Shape::Other => leave("neither a file, a directory nor a symbolic link"),
+                ViewShape::Other => leave("neither a file, a directory nor a symbolic link"),
             }
         })?;
         keeper.write(self, keep, &mut out)?;
@@ -192,13 +192,13 @@ impl Archive {
     fn copy<W: Write + Seek>(
         self: &Arc<Self>,
         name: &str,
-        seen: &Seen<'_>,
+        seen: &PathView<'_>,
         file: &FileView<'_>,
         out: &mut ZipWriter<W>,
     ) -> Result<Option<(usize, u32)>, WorkspaceError> {
         let Some(lazy) = file.untouched() else { return Ok(None) };
         let lazy: &dyn Any = &**lazy;
-        let Some(entry) = lazy.downcast_ref::<Entry>() else { return Ok(None) };
+        let Some(entry) = lazy.downcast_ref::<ZipMember>() else { return Ok(None) };
         if !Arc::ptr_eq(&entry.archive, self) {
             return Ok(None);
         }
@@ -226,7 +226,7 @@ impl Archive {
 /// Packs a file; its checksum.
 fn pack<W: Write + Seek>(
     name: &str,
-    seen: &Seen<'_>,
+    seen: &PathView<'_>,
     file: &FileView<'_>,
     out: &mut ZipWriter<W>,
 ) -> Result<u32, WorkspaceError> {

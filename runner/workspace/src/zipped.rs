@@ -3,11 +3,11 @@
 use crate::archive::{Archive, ZipLimits};
 use crate::error::WorkspaceError;
 use crate::kept::KeepBase;
-use crate::target::{self, Held, Stamp, Target};
-use crate::write::Saved;
+use crate::target::{self, FileLock, ReplacementFile, Stamp};
+use crate::write::ZipReport;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use wasibox_vfs::delta::Snapshot;
+use wasibox_vfs::delta::TreeVersion;
 use wasibox_vfs::{BaseFile, Vfs};
 
 /// A zip that is a folder of a session.
@@ -17,7 +17,7 @@ pub struct ZipWorkspace {
     at: String,
     archive: Arc<Archive>,
     /// The file that is in its place now, held against other sessions, and its stamp.
-    now: Mutex<(Held, Stamp)>,
+    now: Mutex<(FileLock, Stamp)>,
 }
 
 impl ZipWorkspace {
@@ -83,7 +83,7 @@ impl ZipWorkspace {
         vfs: &Vfs,
         hidden: &[(&str, &[u8])],
         keep: KeepBase,
-    ) -> Result<Saved, WorkspaceError> {
+    ) -> Result<ZipReport, WorkspaceError> {
         self.save_snapshot(&vfs.snapshot(), hidden, keep)
     }
 
@@ -93,12 +93,12 @@ impl ZipWorkspace {
     /// As there.
     pub fn save_snapshot(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &TreeVersion,
         hidden: &[(&str, &[u8])],
         keep: KeepBase,
-    ) -> Result<Saved, WorkspaceError> {
+    ) -> Result<ZipReport, WorkspaceError> {
         let mut now = self.now.lock().unwrap_or_else(|e| e.into_inner());
-        let mut target = Target::begin(&self.path)?;
+        let mut target = ReplacementFile::begin(&self.path)?;
         let buffered = std::io::BufWriter::with_capacity(1 << 20, &mut target);
         let saved = self.archive.write(snapshot, &self.at, hidden, keep, buffered)?;
         let file = target.commit_over(self.archive.limits(), 0o644, Some(now.1))?;

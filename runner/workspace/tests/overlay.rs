@@ -6,19 +6,19 @@ use std::path::Path;
 use std::process::Command;
 use wasibox_files::{EditOf, Request, WriteOf, apply};
 use wasibox_vfs::tree::ROOT;
-use wasibox_vfs::{Budget, DiskLimits, Loc, Protected, Vfs};
-use wasibox_workspace::{Applier, Operation, Overlay, Was, WorkspaceError};
+use wasibox_vfs::{Budget, DiskLimits, Loc, ProtectedPaths, Vfs};
+use wasibox_workspace::{Applier, Operation, OriginalEntry, Overlay, WorkspaceError};
 
 const ROOT_LOC: Loc = Loc::Tree(ROOT);
 
 fn over(dir: &Path) -> (Overlay, Vfs) {
-    let overlay = Overlay::open(dir, "/work", &Protected::default()).unwrap();
+    let overlay = Overlay::open(dir, "/work", &ProtectedPaths::default()).unwrap();
     let vfs = Vfs::new(
         [overlay.base().unwrap()],
         &[],
         DiskLimits::default(),
         Budget::new(1 << 30),
-        &Protected::default(),
+        &ProtectedPaths::default(),
     );
     (overlay, vfs.unwrap())
 }
@@ -83,7 +83,8 @@ fn changes_stay_in_the_session_until_they_are_brought_back() {
     ];
     assert_eq!((paths.as_slice(), more), (&want[..], false));
     assert!(overlay.changes(&snapshot, 2).unwrap().1);
-    let done = overlay.apply(&snapshot, &[], dir.path(), &Protected::default(), 1 << 30).unwrap();
+    let done =
+        overlay.apply(&snapshot, &[], dir.path(), &ProtectedPaths::default(), 1 << 30).unwrap();
     assert_eq!(done.left, []);
     assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), "1\ntwo\n3\n");
     assert_eq!(fs::read_to_string(dir.path().join("lib/deep/d")).unwrap(), "deep\n");
@@ -145,7 +146,7 @@ fn only_what_is_chosen_is_brought_back() {
     let (overlay, v) = over(dir.path());
     change(&v);
     let done = overlay
-        .apply(&v.snapshot(), &["new/x", "a"], dir.path(), &Protected::default(), 1 << 30)
+        .apply(&v.snapshot(), &["new/x", "a"], dir.path(), &ProtectedPaths::default(), 1 << 30)
         .unwrap();
     assert_eq!(done.done, ["a", "new", "new/x"]);
     assert!(dir.path().join("gone").exists() && dir.path().join("src/m").exists());
@@ -163,7 +164,7 @@ fn what_the_host_has_changed_meanwhile_is_left() {
     fs::write(dir.path().join("fresh"), "host\n").unwrap();
     fs::write(dir.path().join("src/extra"), "host\n").unwrap();
     let done =
-        overlay.apply(&v.snapshot(), &[], dir.path(), &Protected::default(), 1 << 30).unwrap();
+        overlay.apply(&v.snapshot(), &[], dir.path(), &ProtectedPaths::default(), 1 << 30).unwrap();
     let left: Vec<_> = done.left.iter().map(|(p, w)| (p.as_str(), w.as_str())).collect();
     assert_eq!(
         left,
@@ -199,7 +200,8 @@ fn nothing_is_written_elsewhere() {
     let snapshot = v.snapshot();
     fs::remove_dir_all(dir.path().join("src/deep")).unwrap();
     symlink(outside.path(), dir.path().join("src/deep")).unwrap();
-    let done = overlay.apply(&snapshot, &[], dir.path(), &Protected::default(), 1 << 30).unwrap();
+    let done =
+        overlay.apply(&snapshot, &[], dir.path(), &ProtectedPaths::default(), 1 << 30).unwrap();
     let left: Vec<_> = done.left.iter().map(|(p, w)| (p.as_str(), w.as_str())).collect();
     assert_eq!(
         left,
@@ -221,12 +223,12 @@ fn operations_of_a_hostile_session_are_refused() {
     let file = |path: &str| Operation::File {
         path: path.as_bytes().to_vec().into(),
         mode: 0o7777,
-        was: Was::Nothing,
+        was: OriginalEntry::Nothing,
     };
     let link = |path: &str, target: &str| Operation::Link {
         path: path.as_bytes().to_vec().into(),
         target: target.as_bytes().to_vec().into(),
-        was: Was::Nothing,
+        was: OriginalEntry::Nothing,
     };
     let bytes = |n: usize| Operation::Bytes(vec![0; n].into());
     for ops in [
@@ -243,7 +245,7 @@ fn operations_of_a_hostile_session_are_refused() {
         vec![file("x"), file("y")],
         vec![file("x"), bytes(600), bytes(600)],
     ] {
-        let mut applier = Applier::new(dir.path(), &Protected::default(), 1000).unwrap();
+        let mut applier = Applier::new(dir.path(), &ProtectedPaths::default(), 1000).unwrap();
         let told = format!("{ops:?}");
         let refused = ops.into_iter().map(|op| applier.take(op)).find(Result::is_err);
         assert!(
@@ -259,10 +261,10 @@ fn operations_of_a_hostile_session_are_refused() {
         want.sort();
         assert_eq!(now, want);
     }
-    let mut applier = Applier::new(dir.path(), &Protected::default(), 1000).unwrap();
+    let mut applier = Applier::new(dir.path(), &ProtectedPaths::default(), 1000).unwrap();
     applier.take(file("x")).unwrap();
     assert!(applier.finish().is_err());
-    let mut applier = Applier::new(dir.path(), &Protected::default(), 1000).unwrap();
+    let mut applier = Applier::new(dir.path(), &ProtectedPaths::default(), 1000).unwrap();
     // Through a link of the host that was there all the time.
     symlink("/tmp", dir.path().join("tmp")).unwrap();
     applier.take(file("tmp/wasibox-test-escape")).unwrap();
@@ -292,7 +294,7 @@ fn a_type_that_changes_and_bits() {
     write(&v, "link", "now a file\n");
     v.chmod(&ROOT_LOC, b"/work/gone", 0o600).unwrap();
     let done =
-        overlay.apply(&v.snapshot(), &[], dir.path(), &Protected::default(), 1 << 30).unwrap();
+        overlay.apply(&v.snapshot(), &[], dir.path(), &ProtectedPaths::default(), 1 << 30).unwrap();
     assert_eq!(done.left, []);
     assert_eq!(fs::read_to_string(dir.path().join("src")).unwrap(), "now a file\n");
     assert_eq!(fs::read_to_string(dir.path().join("a/b")).unwrap(), "now a directory\n");
@@ -302,11 +304,11 @@ fn a_type_that_changes_and_bits() {
 
 #[test]
 fn what_may_not_be_mounted_is_no_overlay() {
-    assert!(Overlay::open(Path::new("/proc"), "/work", &Protected::default()).is_err());
+    assert!(Overlay::open(Path::new("/proc"), "/work", &ProtectedPaths::default()).is_err());
     let dir = project();
-    assert!(Overlay::open(&dir.path().join("a"), "/work", &Protected::default()).is_err());
+    assert!(Overlay::open(&dir.path().join("a"), "/work", &ProtectedPaths::default()).is_err());
     for at in ["work", "/", "/a/../b", "/dev/x", "/work/"] {
-        assert!(Overlay::open(dir.path(), at, &Protected::default()).is_err(), "{at}");
+        assert!(Overlay::open(dir.path(), at, &ProtectedPaths::default()).is_err(), "{at}");
     }
 }
 
@@ -317,12 +319,12 @@ fn a_file_is_written_to_without_losing_the_rest() {
     fs::write(dir.path().join("big"), &big).unwrap();
     let (overlay, v) = over(dir.path());
     let how = wasibox_vfs::OpenFlags { read: true, write: true, ..Default::default() };
-    let wasibox_vfs::Opened::File(f) = v.open(&ROOT_LOC, b"/work/big", how, 0).unwrap() else {
+    let wasibox_vfs::OpenResult::File(f) = v.open(&ROOT_LOC, b"/work/big", how, 0).unwrap() else {
         panic!()
     };
     f.write(70_000, false, b"!").unwrap();
     drop(f);
-    overlay.apply(&v.snapshot(), &[], dir.path(), &Protected::default(), 1 << 30).unwrap();
+    overlay.apply(&v.snapshot(), &[], dir.path(), &ProtectedPaths::default(), 1 << 30).unwrap();
     let mut want = big;
     want[70_000] = b'!';
     assert_eq!(fs::read(dir.path().join("big")).unwrap(), want);

@@ -7,10 +7,12 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wasibox_files::{Answer, Content, EditOf, ReadOf, Request, WriteOf, apply};
+use wasibox_files::{Answer, EditOf, FileText, ReadOf, Request, WriteOf, apply};
 use wasibox_vfs::tree::ROOT;
-use wasibox_vfs::{Budget, DiskLimits, Errno, Loc, OpenFlags, Opened, Protected, Vfs};
-use wasibox_workspace::{Archive, KeepBase, Target, WorkspaceError, ZipLimits, ZipWorkspace};
+use wasibox_vfs::{Budget, DiskLimits, Errno, Loc, OpenFlags, OpenResult, ProtectedPaths, Vfs};
+use wasibox_workspace::{
+    Archive, KeepBase, ReplacementFile, WorkspaceError, ZipLimits, ZipWorkspace,
+};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -18,7 +20,7 @@ const ROOT_LOC: Loc = Loc::Tree(ROOT);
 
 fn session(base: wasibox_vfs::BaseFile, memory: u64) -> Vfs {
     let budget = Budget::new(memory);
-    Vfs::new([base], &[], DiskLimits::default(), budget, &Protected::default()).unwrap()
+    Vfs::new([base], &[], DiskLimits::default(), budget, &ProtectedPaths::default()).unwrap()
 }
 
 fn open(path: &Path) -> (ZipWorkspace, Vfs) {
@@ -205,11 +207,11 @@ fn a_save_that_fails_changes_nothing() {
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     // What a worker sends must be a zip.
-    let mut target = Target::begin(&path).unwrap();
+    let mut target = ReplacementFile::begin(&path).unwrap();
     target.write_all(&before[..before.len() - 10]).unwrap();
     assert!(target.commit(&limits, 0o644).is_err());
     drop(w);
-    let mut target = Target::begin(&path).unwrap();
+    let mut target = ReplacementFile::begin(&path).unwrap();
     target.write_all(b"no zip").unwrap();
     assert!(matches!(target.commit(&limits, 0o644), Err(WorkspaceError::Malformed(_))));
     assert_eq!(fs::read(&path).unwrap(), before);
@@ -235,7 +237,7 @@ fn it_is_streamed_to_where_nobody_can_seek() {
     }
     let mut pipe = Pipe(Vec::new());
     a.stream(&v.snapshot(), "/work", &[("history", b"now")], KeepBase::No, &mut pipe).unwrap();
-    let mut target = Target::begin(&dir.path().join("out.zip")).unwrap();
+    let mut target = ReplacementFile::begin(&dir.path().join("out.zip")).unwrap();
     target.write_all(&pipe.0).unwrap();
     target.commit(&ZipLimits::default(), 0o640).unwrap();
     let told = python(&dir.path().join("out.zip"));
@@ -477,7 +479,7 @@ fn bombs_stay_within_the_budget() {
         else {
             panic!()
         };
-        assert!(size == 1 << 20 && matches!(content, Content::Binary { .. }));
+        assert!(size == 1 << 20 && matches!(content, FileText::Binary { .. }));
     }
     let small = session(a.base("/work").unwrap(), 1 << 19);
     let e = apply(&small, "/work", &Request::Read(ReadOf::new("00"))).unwrap_err().to_string();
@@ -486,7 +488,7 @@ fn bombs_stay_within_the_budget() {
     let how = OpenFlags { read: true, follow: true, ..OpenFlags::default() };
     let files: Vec<_> = (0..5)
         .map(|i| match v.open(&ROOT_LOC, format!("/work/{i:02}").as_bytes(), how, 0) {
-            Ok(Opened::File(f)) => f,
+            Ok(OpenResult::File(f)) => f,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -525,7 +527,7 @@ fn every_flipped_byte_is_survived() {
             let mut failed = a.hidden("history", 1 << 20).is_err();
             v.snapshot()
                 .each_below::<Errno>(b"/work", &mut |path, seen| {
-                    let wasibox_vfs::Shape::File(f) = seen.shape else { return Ok(()) };
+                    let wasibox_vfs::ViewShape::File(f) = seen.shape else { return Ok(()) };
                     let mut bytes = vec![0; f.len() as usize];
                     match f.read(0, &mut bytes) {
                         Ok(n) => {

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 use wasibox_sdk::wasibox::{Engine, Error, Exec, Policy};
-use wasibox_sdk::{Failure, read_file, write_file};
+use wasibox_sdk::{SdkFailure, read_file, write_file};
 
 const RUNS: usize = 200;
 
-fn main() -> Result<(), Failure> {
+fn main() -> Result<(), SdkFailure> {
     let dist =
         std::env::var_os("WASIBOX_DIST").map_or_else(|| PathBuf::from("dist"), PathBuf::from);
     let engine = Engine::open(&dist.join("image.webc"))?;
@@ -25,7 +25,7 @@ fn main() -> Result<(), Failure> {
 }
 
 /// Milliseconds.
-fn median(mut act: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
+fn median(mut act: impl FnMut() -> Result<(), SdkFailure>) -> Result<f64, SdkFailure> {
     let mut times = Vec::new();
     for _ in 0..RUNS {
         let begun = Instant::now();

@@ -1,11 +1,11 @@
 //! A call: what is asked for, and output as it comes.
 
-use crate::failure::Failure;
+use crate::failure::SdkFailure;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::time::Duration;
-use wasibox::{Cancel, Exec, Inherited, Input, Outcome, Output, Session};
+use wasibox::{Cancel, Exec, InheritedStreams, Input, Outcome, Output, Session};
 
 /// Bytes of output that a chunk has at most.
 const CHUNK: usize = 64 << 10;
@@ -40,7 +40,7 @@ impl CallOptions {
     ///
     /// # Errors
     /// If they are none.
-    pub fn parse(text: &str) -> Result<CallOptions, Failure> {
+    pub fn parse(text: &str) -> Result<CallOptions, SdkFailure> {
         Ok(serde_json::from_str(text)?)
     }
 
@@ -48,14 +48,14 @@ impl CallOptions {
     ///
     /// # Errors
     /// A time or a variable that is none; nothing to run, or two things.
-    pub fn exec(self, stdin: Vec<u8>) -> Result<Exec, Failure> {
+    pub fn exec(self, stdin: Vec<u8>) -> Result<Exec, SdkFailure> {
         let mut exec = match (self.script, self.argv, self.python, self.javascript) {
             (Some(script), None, None, None) => Exec::script(script),
             (None, Some(argv), None, None) if !argv.is_empty() => Exec::new(argv),
             (None, None, Some(code), None) => Exec::python(code),
             (None, None, None, Some(code)) => Exec::javascript(code),
             _ => {
-                return Err(Failure::invalid(
+                return Err(SdkFailure::invalid(
                     "a call is a script, a list of arguments or a cell of Python or JavaScript",
                 ));
             }
@@ -63,20 +63,20 @@ impl CallOptions {
         for (name, value) in self.env {
             let is_bad = name.is_empty() || name.contains('=');
             if is_bad || name.contains('\0') || value.contains('\0') {
-                return Err(Failure::invalid(format!("env: '{name}' is no variable")));
+                return Err(SdkFailure::invalid(format!("env: '{name}' is no variable")));
             }
             exec.env.push((name.into(), value.into()));
         }
         if let Some(cwd) = self.cwd {
             if !cwd.starts_with('/') {
-                return Err(Failure::invalid(format!("cwd: '{cwd}' is not an absolute path")));
+                return Err(SdkFailure::invalid(format!("cwd: '{cwd}' is not an absolute path")));
             }
             exec.cwd = Some(cwd);
         }
         if let Some(seconds) = self.timeout {
             let timeout = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
             exec.timeout =
-                Some(timeout.ok_or_else(|| Failure::invalid("timeout is no time in seconds"))?);
+                Some(timeout.ok_or_else(|| SdkFailure::invalid("timeout is no time in seconds"))?);
         }
         exec.input = Input::Bytes(stdin);
         exec.output = Output::Capture { limit: self.max_output.unwrap_or(CAPTURE) };
@@ -101,7 +101,7 @@ pub fn run(
     mut exec: Exec,
     cancel: &Cancel,
     chunk: Option<Chunk<'_>>,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, SdkFailure> {
     // A call's own time never passes the policy's.
     let most = session.policy().limits.timeout;
     exec.timeout = match (exec.timeout, most) {
@@ -133,7 +133,7 @@ pub fn run(
             (stdout, stderr)
         });
         scope.spawn(move || write_all(feed, &input));
-        let streams = Inherited { stdin: &stdin, stdout: &out_end, stderr: &err_end };
+        let streams = InheritedStreams { stdin: &stdin, stdout: &out_end, stderr: &err_end };
         let result = session.exec_unless(exec, cancel, Some(&streams));
         // Readers end with the last writer, and whoever writes with the last reader.
         drop((stdin, out_end, err_end));

@@ -1,6 +1,6 @@
 //! Engines and sessions of their options.
 
-use crate::failure::Failure;
+use crate::failure::SdkFailure;
 use crate::policy::policy;
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use wasibox::{Engine, EngineOptions, Isolation, Session};
 /// What an engine is made of.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Options {
+struct SdkEngineOptions {
     image: PathBuf,
     /// The program that serves as a worker.
     #[serde(default)]
@@ -23,7 +23,7 @@ struct Options {
     #[serde(default)]
     artifacts: Option<PathBuf>,
     #[serde(default)]
-    isolation: Option<Words>,
+    isolation: Option<IsolationWord>,
     #[serde(default)]
     warm: Option<usize>,
     #[serde(default)]
@@ -37,7 +37,7 @@ struct Options {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Words {
+enum IsolationWord {
     Process,
     Threads,
 }
@@ -49,13 +49,13 @@ enum Words {
 pub fn engine(
     options: &str,
     progress: impl Fn(&str) + Send + Sync + 'static,
-) -> Result<Engine, Failure> {
-    let said: Options = serde_json::from_str(options)?;
+) -> Result<Engine, SdkFailure> {
+    let said: SdkEngineOptions = serde_json::from_str(options)?;
     let mut options = EngineOptions::new(said.image);
     if let Some(words) = said.isolation {
         options.isolation = match words {
-            Words::Process => Isolation::Process,
-            Words::Threads => Isolation::Threads,
+            IsolationWord::Process => Isolation::Process,
+            IsolationWord::Threads => Isolation::Threads,
         };
     }
     options.pool.program = said.program.or(options.pool.program);
@@ -66,7 +66,7 @@ pub fn engine(
     options.awake = said.awake.unwrap_or(options.awake);
     if let Some(seconds) = said.idle {
         let idle = Duration::try_from_secs_f64(seconds);
-        let idle = idle.map_err(|_| Failure::invalid("idle is no time in seconds"))?;
+        let idle = idle.map_err(|_| SdkFailure::invalid("idle is no time in seconds"))?;
         options.idle = (!idle.is_zero()).then_some(idle);
     }
     Ok(Engine::new(options)?)
@@ -75,7 +75,7 @@ pub fn engine(
 /// How a session begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Open {
+pub enum OpenMode {
     /// The one of that name if there is one, else a new one.
     #[default]
     Any,
@@ -92,7 +92,7 @@ pub struct Opener {
     /// The file that keeps it; in memory without.
     store: Option<PathBuf>,
     name: Option<String>,
-    open: Open,
+    open: OpenMode,
     /// A policy file.
     policy_file: Option<PathBuf>,
     /// The words of one.
@@ -104,17 +104,17 @@ impl Opener {
     ///
     /// # Errors
     /// If it is none.
-    pub fn parse(text: &str) -> Result<Opener, Failure> {
+    pub fn parse(text: &str) -> Result<Opener, SdkFailure> {
         Ok(serde_json::from_str(text)?)
     }
 
-    fn granted(&self) -> Result<wasibox::Policy, Failure> {
+    fn granted(&self) -> Result<wasibox::Policy, SdkFailure> {
         let empty = Value::Object(serde_json::Map::new());
         let said = if self.policy.is_null() { &empty } else { &self.policy };
         let (granted, walls) =
             policy(self.policy_file.as_deref(), said, &std::env::current_dir()?)?;
         match walls {
-            true => Err(Failure::invalid(
+            true => Err(SdkFailure::invalid(
                 "policy: require-walls is an option of the engine here (require_walls)",
             )),
             false => Ok(granted),
@@ -125,7 +125,7 @@ impl Opener {
     ///
     /// # Errors
     /// A policy that makes no sense, a store that cannot be used, a session that is not there or in use.
-    pub fn open(&self, engine: &Engine) -> Result<Session, Failure> {
+    pub fn open(&self, engine: &Engine) -> Result<Session, SdkFailure> {
         let policy = self.granted()?;
         let (store, name) = match (&self.store, &self.name) {
             (None, None) => return Ok(engine.session(policy)?),
@@ -137,10 +137,10 @@ impl Opener {
         };
         let sessions = engine.store(store)?;
         Ok(match self.open {
-            Open::Create => sessions.create(name, policy)?,
-            Open::Open => sessions.session(name, policy)?,
-            Open::Any => match sessions.session(name, policy.clone()) {
-                Err(wasibox::Error::Store(wasibox::store::Error::NoSession(_))) => {
+            OpenMode::Create => sessions.create(name, policy)?,
+            OpenMode::Open => sessions.session(name, policy)?,
+            OpenMode::Any => match sessions.session(name, policy.clone()) {
+                Err(wasibox::Error::Store(wasibox::store::StoreError::NoSession(_))) => {
                     sessions.create(name, policy)?
                 }
                 found => found?,
@@ -152,7 +152,7 @@ impl Opener {
     ///
     /// # Errors
     /// If it is none; as [`Opener::open`].
-    pub fn load(&self, engine: &Engine, from: impl std::io::Read) -> Result<Session, Failure> {
+    pub fn load(&self, engine: &Engine, from: impl std::io::Read) -> Result<Session, SdkFailure> {
         let policy = self.granted()?;
         let store = match &self.store {
             Some(path) => engine.store(path)?,
@@ -166,7 +166,7 @@ impl Opener {
 ///
 /// # Errors
 /// If the name is taken, or the session works in a workspace.
-pub fn fork(session: &Session, name: Option<&str>) -> Result<Session, Failure> {
+pub fn fork(session: &Session, name: Option<&str>) -> Result<Session, SdkFailure> {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     if let Some(name) = name {
         return Ok(session.fork(name)?);
@@ -177,7 +177,7 @@ pub fn fork(session: &Session, name: Option<&str>) -> Result<Session, Failure> {
     loop {
         let name = format!("{base}-fork{}", COUNT.fetch_add(1, Ordering::Relaxed));
         match session.fork(&name) {
-            Err(wasibox::Error::Store(wasibox::store::Error::Exists(_))) => {}
+            Err(wasibox::Error::Store(wasibox::store::StoreError::Exists(_))) => {}
             forked => return Ok(forked?),
         }
     }

@@ -5,7 +5,7 @@ use wasibox::{Error, SandboxError, store};
 
 /// What kind of reason it is. Each has a class of exceptions in the packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SdkFailureKind {
     /// The request makes no sense.
     Invalid,
     /// It speaks of a session, a commit or a name that is not there.
@@ -24,18 +24,18 @@ pub enum Kind {
     Internal,
 }
 
-impl Kind {
+impl SdkFailureKind {
     /// Its name, the same in all packages.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Invalid => "invalid",
-            Kind::Missing => "missing",
-            Kind::Conflict => "conflict",
-            Kind::Busy => "busy",
-            Kind::File => "file",
-            Kind::Cancelled => "cancelled",
-            Kind::Closed => "closed",
-            Kind::Internal => "internal",
+            SdkFailureKind::Invalid => "invalid",
+            SdkFailureKind::Missing => "missing",
+            SdkFailureKind::Conflict => "conflict",
+            SdkFailureKind::Busy => "busy",
+            SdkFailureKind::File => "file",
+            SdkFailureKind::Cancelled => "cancelled",
+            SdkFailureKind::Closed => "closed",
+            SdkFailureKind::Internal => "internal",
         }
     }
 }
@@ -43,70 +43,73 @@ impl Kind {
 /// Why something was not done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
-pub struct Failure {
-    pub kind: Kind,
+pub struct SdkFailure {
+    pub kind: SdkFailureKind,
     pub text: String,
     /// Of a file's error, its name: `not_found`, `ambiguous`, `ENOSPC`.
     pub code: Option<String>,
 }
 
-impl Failure {
-    pub fn new(kind: Kind, text: impl std::fmt::Display) -> Failure {
-        Failure { kind, text: text.to_string(), code: None }
+impl SdkFailure {
+    pub fn new(kind: SdkFailureKind, text: impl std::fmt::Display) -> SdkFailure {
+        SdkFailure { kind, text: text.to_string(), code: None }
     }
 
     /// A request that makes no sense.
-    pub fn invalid(text: impl std::fmt::Display) -> Failure {
-        Failure::new(Kind::Invalid, text)
+    pub fn invalid(text: impl std::fmt::Display) -> SdkFailure {
+        SdkFailure::new(SdkFailureKind::Invalid, text)
     }
 
     /// What is said of a session that was closed.
-    pub fn closed() -> Failure {
-        Failure::new(Kind::Closed, "the session is closed")
+    pub fn closed() -> SdkFailure {
+        SdkFailure::new(SdkFailureKind::Closed, "the session is closed")
     }
 }
 
-impl From<Error> for Failure {
-    fn from(e: Error) -> Failure {
+impl From<Error> for SdkFailure {
+    fn from(e: Error) -> SdkFailure {
         let kind = match e {
             Error::Store(e) => return e.into(),
             Error::Files(e) => return e.into(),
-            Error::Cancelled => Kind::Cancelled,
-            Error::Busy => Kind::Busy,
-            Error::Network(_) | Error::Tool(_) => Kind::Invalid,
+            Error::Cancelled => SdkFailureKind::Cancelled,
+            Error::Busy => SdkFailureKind::Busy,
+            Error::Network(_) | Error::Tool(_) => SdkFailureKind::Invalid,
             Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) | Error::NoHistory => {
-                Kind::Conflict
+                SdkFailureKind::Conflict
             }
-            Error::Sandbox(SandboxError::NotFound(_)) => Kind::Missing,
+            Error::Sandbox(SandboxError::NotFound(_)) => SdkFailureKind::Missing,
             Error::Sandbox(SandboxError::NotExecutable { .. }) => {
-                return Failure { code: Some("EACCES".into()), ..Failure::new(Kind::File, e) };
+                return SdkFailure {
+                    code: Some("EACCES".into()),
+                    ..SdkFailure::new(SdkFailureKind::File, e)
+                };
             }
             // The session has removed the directory that it was in, or the caller has named one that is not there.
-            Error::Sandbox(SandboxError::Cwd { .. }) => Kind::Conflict,
-            _ => Kind::Internal,
+            Error::Sandbox(SandboxError::Cwd { .. }) => SdkFailureKind::Conflict,
+            _ => SdkFailureKind::Internal,
         };
-        Failure::new(kind, e)
+        SdkFailure::new(kind, e)
     }
 }
 
-impl From<store::Error> for Failure {
-    fn from(e: store::Error) -> Failure {
-        use store::Error as E;
+impl From<store::StoreError> for SdkFailure {
+    fn from(e: store::StoreError) -> SdkFailure {
+        use store::StoreError as E;
         let kind = match &e {
-            E::NoSession(_) | E::NoCommit { .. } | E::NoTag(_) => Kind::Missing,
-            E::Exists(_) | E::Nothing(_) => Kind::Conflict,
-            E::Name | E::TooLong | E::Snapshot(_) | E::NotAStore => Kind::Invalid,
-            E::Busy { .. } => Kind::Busy,
+            E::NoSession(_) | E::NoCommit { .. } | E::NoTag(_) => SdkFailureKind::Missing,
+            E::Exists(_) | E::Nothing(_) => SdkFailureKind::Conflict,
+            E::Name | E::TooLong | E::Snapshot(_) | E::NotAStore => SdkFailureKind::Invalid,
+            E::Busy { .. } => SdkFailureKind::Busy,
             E::Open { .. } | E::Io(_) | E::Database(_) | E::Version(_) | E::Damaged(_) => {
-                Kind::Internal
+                SdkFailureKind::Internal
             }
         };
-        Failure::new(kind, e)
+        SdkFailure::new(kind, e)
     }
 }
 
-impl From<FilesError> for Failure {
-    fn from(e: FilesError) -> Failure {
+impl From<FilesError> for SdkFailure {
+    fn from(e: FilesError) -> SdkFailure {
         let code = match &e {
             FilesError::System { code, .. } => Some(code.clone()),
             // The variant's name is the only key of its object, or all of its text.
@@ -116,19 +119,19 @@ impl From<FilesError> for Failure {
                 _ => None,
             },
         };
-        Failure { code, ..Failure::new(Kind::File, e) }
+        SdkFailure { code, ..SdkFailure::new(SdkFailureKind::File, e) }
     }
 }
 
-impl From<serde_json::Error> for Failure {
-    fn from(e: serde_json::Error) -> Failure {
-        Failure::invalid(e)
+impl From<serde_json::Error> for SdkFailure {
+    fn from(e: serde_json::Error) -> SdkFailure {
+        SdkFailure::invalid(e)
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(e: std::io::Error) -> Failure {
-        Failure::new(Kind::Internal, e)
+impl From<std::io::Error> for SdkFailure {
+    fn from(e: std::io::Error) -> SdkFailure {
+        SdkFailure::new(SdkFailureKind::Internal, e)
     }
 }
 
@@ -139,11 +142,11 @@ mod tests {
     #[test]
     fn errors_of_files_keep_their_names() {
         let e = FilesError::NotFound { path: "/a".into(), similar: vec![] };
-        let f = Failure::from(Error::Files(e));
-        assert_eq!((f.kind, f.code.as_deref()), (Kind::File, Some("not_found")));
+        let f = SdkFailure::from(Error::Files(e));
+        assert_eq!((f.kind, f.code.as_deref()), (SdkFailureKind::File, Some("not_found")));
         let text = "Read-only file system".to_owned();
         let (action, path) = ("write".to_owned(), "/b".to_owned());
         let e = FilesError::System { action, path, code: "EROFS".into(), text };
-        assert_eq!(Failure::from(e).code.as_deref(), Some("EROFS"));
+        assert_eq!(SdkFailure::from(e).code.as_deref(), Some("EROFS"));
     }
 }

@@ -1,11 +1,11 @@
 //! Whole files, and requests about files as JSON.
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{SdkFailure, SdkFailureKind};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use wasibox::Session;
-use wasibox::files::{Answer, Data, Request, UploadOf};
+use wasibox::files::{Answer, FileBytes, Request, UploadOf};
 
 /// Bytes of a file that one request carries.
 const PART: u64 = 8 << 20;
@@ -14,7 +14,7 @@ const PART: u64 = 8 << 20;
 ///
 /// # Errors
 /// A request that is none; what cannot be done.
-pub fn request(session: &Session, text: &str) -> Result<String, Failure> {
+pub fn request(session: &Session, text: &str) -> Result<String, SdkFailure> {
     let request: Request = serde_json::from_str(text)?;
     Ok(serde_json::to_string(&session.files(&request)?)?)
 }
@@ -23,13 +23,16 @@ pub fn request(session: &Session, text: &str) -> Result<String, Failure> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn read_file(session: &Session, path: &str) -> Result<Vec<u8>, Failure> {
+pub fn read_file(session: &Session, path: &str) -> Result<Vec<u8>, SdkFailure> {
     let mut all = Vec::new();
     loop {
         let offset = all.len() as u64;
         let part = Request::Download { path: path.to_owned(), offset, limit: Some(PART) };
         let Answer::Data { data, next_offset, size, .. } = session.files(&part)? else {
-            return Err(Failure::new(Kind::Internal, "another answer than was asked for"));
+            return Err(SdkFailure::new(
+                SdkFailureKind::Internal,
+                "another answer than was asked for",
+            ));
         };
         if all.is_empty() {
             all = data.0;
@@ -55,14 +58,14 @@ pub fn write_file(
     path: &str,
     bytes: &[u8],
     mode: Option<u16>,
-) -> Result<(), Failure> {
+) -> Result<(), SdkFailure> {
     let whole = bytes.len() as u64 <= PART;
     let mut offset = 0;
     loop {
         let part = &bytes[offset..bytes.len().min(offset + PART as usize)];
         let request = Request::Upload(UploadOf {
             path: path.to_owned(),
-            data: Data(part.to_vec()),
+            data: FileBytes(part.to_vec()),
             offset: (!whole).then_some(offset as u64),
             mode,
         });
@@ -78,11 +81,11 @@ pub fn write_file(
 ///
 /// # Errors
 /// If the store is damaged, or the file cannot be written.
-pub fn export_file(session: &Session, path: &Path, all: bool) -> Result<(), Failure> {
+pub fn export_file(session: &Session, path: &Path, all: bool) -> Result<(), SdkFailure> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let part = Path::new(&name);
-    let told = |e: std::io::Error| Failure::invalid(format!("{}: {e}", path.display()));
+    let told = |e: std::io::Error| SdkFailure::invalid(format!("{}: {e}", path.display()));
     let done = (|| {
         let mut out = BufWriter::new(File::create(part).map_err(told)?);
         session.snapshot(all, &mut out)?;

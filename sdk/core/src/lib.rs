@@ -26,8 +26,8 @@ mod threads;
 mod tools;
 
 pub use call::{CallOptions, Chunk, run, told};
-pub use engine::{Open, Opener, engine, fork};
-pub use failure::{Failure, Kind};
+pub use engine::{OpenMode, Opener, engine, fork};
+pub use failure::{SdkFailure, SdkFailureKind};
 pub use files::{export_file, read_file, request, write_file};
 pub use past::{head, history, log, tags};
 pub use policy::policy;

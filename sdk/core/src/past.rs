@@ -1,6 +1,6 @@
 //! A session's past, as JSON.
 
-use crate::failure::Failure;
+use crate::failure::SdkFailure;
 use serde_json::{Value, json};
 use wasibox::Session;
 use wasibox::store::snapshot::{self, Commit};
@@ -13,10 +13,10 @@ const COMMAND: usize = 64 << 10;
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn history(session: &Session) -> Result<String, Failure> {
+pub fn history(session: &Session) -> Result<String, SdkFailure> {
     let tags = session.tags()?;
     let all = session.history()?;
-    let all: Result<Vec<Value>, Failure> =
+    let all: Result<Vec<Value>, SdkFailure> =
         all.iter().map(|commit| shown(session, commit, &tags)).collect();
     Ok(Value::Array(all?).to_string())
 }
@@ -25,7 +25,7 @@ pub fn history(session: &Session) -> Result<String, Failure> {
 ///
 /// # Errors
 /// If it has no history.
-pub fn head(session: &Session) -> Result<u64, Failure> {
+pub fn head(session: &Session) -> Result<u64, SdkFailure> {
     Ok(session.head()?.number)
 }
 
@@ -33,7 +33,7 @@ pub fn head(session: &Session) -> Result<u64, Failure> {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn tags(session: &Session) -> Result<Vec<(String, u64)>, Failure> {
+pub fn tags(session: &Session) -> Result<Vec<(String, u64)>, SdkFailure> {
     Ok(session.tags()?)
 }
 
@@ -41,7 +41,7 @@ pub fn tags(session: &Session) -> Result<Vec<(String, u64)>, Failure> {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn log(session: &Session) -> Result<String, Failure> {
+pub fn log(session: &Session) -> Result<String, SdkFailure> {
     let mut all = Vec::new();
     session.audit(&mut |time, entry| {
         let mut entry: Value = serde_json::from_str(entry).unwrap_or(Value::Null);
@@ -53,13 +53,13 @@ pub fn log(session: &Session) -> Result<String, Failure> {
     Ok(Value::Array(all).to_string())
 }
 
-fn shown(session: &Session, commit: &Commit, tags: &[(String, u64)]) -> Result<Value, Failure> {
+fn shown(session: &Session, commit: &Commit, tags: &[(String, u64)]) -> Result<Value, SdkFailure> {
     let call = &commit.call;
     let command = session.store()?.with_objects(|o| call.command.load(o, 1 << 20));
     // Of a command that is longer than that nothing is shown.
     let mut command = command.or_else(|e| match e {
-        snapshot::Error::TooLarge(_) => Ok(Vec::new()),
-        e => Err(store::Error::from(e)),
+        snapshot::SnapshotError::TooLarge(_) => Ok(Vec::new()),
+        e => Err(store::StoreError::from(e)),
     })?;
     command.truncate(COMMAND);
     let names: Vec<&str> =

@@ -1,6 +1,6 @@
 //! Policies as programs say them: a policy file, and the same words as data.
 
-use crate::failure::Failure;
+use crate::failure::SdkFailure;
 use serde_json::Value;
 use std::path::Path;
 use wasibox::policy::PolicyFile;
@@ -12,19 +12,19 @@ use wasibox::{HostToolPolicy, Policy};
 ///
 /// # Errors
 /// A file that cannot be read; words that make no sense.
-pub fn policy(file: Option<&Path>, said: &Value, dir: &Path) -> Result<(Policy, bool), Failure> {
+pub fn policy(file: Option<&Path>, said: &Value, dir: &Path) -> Result<(Policy, bool), SdkFailure> {
     let mut policy = match file {
-        Some(file) => PolicyFile::read(file).map_err(Failure::invalid)?,
+        Some(file) => PolicyFile::read(file).map_err(SdkFailure::invalid)?,
         None => PolicyFile::default(),
     };
     let table: toml::Table = serde_json::from_value(without_nulls(said))
-        .map_err(|e| Failure::invalid(format!("policy: {e}")))?;
-    let text = toml::to_string(&table).map_err(Failure::invalid)?;
+        .map_err(|e| SdkFailure::invalid(format!("policy: {e}")))?;
+    let text = toml::to_string(&table).map_err(SdkFailure::invalid)?;
     let said = PolicyFile::parse(&text, dir)
-        .map_err(|mistake| Failure::invalid(format!("policy: {}", mistake.message)))?;
+        .map_err(|mistake| SdkFailure::invalid(format!("policy: {}", mistake.message)))?;
     if !policy.tools_from.is_empty() || !said.tools_from.is_empty() {
         let why = "MCP servers give tools to the runner (--tools-from), not to packages";
-        return Err(Failure::invalid(format!("policy: host-tools: from: {why}")));
+        return Err(SdkFailure::invalid(format!("policy: host-tools: from: {why}")));
     }
     policy.preset = said.preset.or(policy.preset);
     policy.limits = said.limits.over(&policy.limits);

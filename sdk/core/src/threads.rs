@@ -15,16 +15,17 @@ const STACK: usize = 1 << 20;
 type Job = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
-struct State {
+struct ThreadPoolState {
     jobs: VecDeque<Job>,
     threads: usize,
     idle: usize,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { jobs: VecDeque::new(), threads: 0, idle: 0 });
+static STATE: Mutex<ThreadPoolState> =
+    Mutex::new(ThreadPoolState { jobs: VecDeque::new(), threads: 0, idle: 0 });
 static CHANGED: Condvar = Condvar::new();
 
-fn lock() -> MutexGuard<'static, State> {
+fn lock() -> MutexGuard<'static, ThreadPoolState> {
     STATE.lock().unwrap_or_else(|e| e.into_inner())
 }
 
@@ -56,13 +57,13 @@ pub fn spawn(job: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
 
 fn work() {
     /// Counts a thread out, also if its job panics.
-    struct Counted;
-    impl Drop for Counted {
+    struct ThreadCountGuard;
+    impl Drop for ThreadCountGuard {
         fn drop(&mut self) {
             lock().threads -= 1;
         }
     }
-    let _counted = Counted;
+    let _counted = ThreadCountGuard;
     loop {
         let mut state = lock();
         let job = loop {

@@ -1,6 +1,6 @@
 //! Host tools as packages give them: a description in JSON, and a function of texts.
 
-use crate::failure::Failure;
+use crate::failure::SdkFailure;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use wasibox::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 /// A tool's description.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Told {
+struct ToolDescription {
     name: String,
     #[serde(default)]
     description: String,
@@ -31,7 +31,7 @@ struct Told {
 pub fn tool(
     told: &str,
     act: impl Fn(&str, &ToolContext) -> Result<String, String> + Send + Sync + 'static,
-) -> Result<HostTool, Failure> {
+) -> Result<HostTool, SdkFailure> {
     let act =
         move |arguments: Value, context: &ToolContext| result(act(&arguments.to_string(), context));
     described(told, |name, description, schema| HostTool::blocking(name, description, schema, act))
@@ -41,7 +41,7 @@ pub fn tool(
 ///
 /// # Errors
 /// As [`tool`].
-pub fn async_tool<F, R>(told: &str, act: F) -> Result<HostTool, Failure>
+pub fn async_tool<F, R>(told: &str, act: F) -> Result<HostTool, SdkFailure>
 where
     F: Fn(String) -> R + Send + Sync + 'static,
     R: Future<Output = Result<String, String>> + Send + 'static,
@@ -63,9 +63,10 @@ fn result(given: Result<String, String>) -> Result<Value, ToolError> {
 fn described(
     told: &str,
     make: impl FnOnce(String, String, Value) -> Result<HostTool, ToolDefinitionError>,
-) -> Result<HostTool, Failure> {
-    let Told { name, description, schema, output, timeout } = serde_json::from_str(told)?;
-    let invalid = |e| Failure::invalid(format!("host tool: {e}"));
+) -> Result<HostTool, SdkFailure> {
+    let ToolDescription { name, description, schema, output, timeout } =
+        serde_json::from_str(told)?;
+    let invalid = |e| SdkFailure::invalid(format!("host tool: {e}"));
     let mut tool = make(name, description, schema).map_err(invalid)?;
     if let Some(output) = output {
         tool = tool.with_output(output).map_err(invalid)?;
@@ -73,7 +74,7 @@ fn described(
     if let Some(seconds) = timeout {
         let time = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
         let time =
-            time.ok_or_else(|| Failure::invalid("host tool: timeout is no time in seconds"))?;
+            time.ok_or_else(|| SdkFailure::invalid("host tool: timeout is no time in seconds"))?;
         tool = tool.with_timeout(time);
     }
     Ok(tool)

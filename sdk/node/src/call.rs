@@ -11,15 +11,15 @@ use wasibox_sdk::wasibox;
 const CHUNKS: u32 = 64;
 
 /// What of a call is known outside it.
-pub struct Control {
+pub struct CallControl {
     pub cancel: wasibox::Cancel,
     /// Of the session that the call is of, once it is known.
     pub interrupt: Mutex<wasibox::Interrupt>,
-    room: Mutex<Room>,
+    room: Mutex<OutputRoom>,
     changed: Condvar,
 }
 
-struct Room {
+struct OutputRoom {
     /// Chunks that may be told before the reader has taken another one.
     left: u32,
     /// Output waits for nobody.
@@ -32,7 +32,7 @@ pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-impl Control {
+impl CallControl {
     /// How many chunks were told.
     pub fn told(&self) -> u32 {
         lock(&self.room).told
@@ -41,7 +41,7 @@ impl Control {
     /// Waits until there is room for one more chunk.
     fn enter(&self) {
         let room = lock(&self.room);
-        let full = |room: &mut Room| room.left == 0 && !room.is_lifted;
+        let full = |room: &mut OutputRoom| room.left == 0 && !room.is_lifted;
         let mut room = self.changed.wait_while(room, full).unwrap_or_else(|e| e.into_inner());
         room.left = room.left.saturating_sub(1);
         room.told += 1;
@@ -55,17 +55,17 @@ impl Control {
 
 /// A call that runs or is about to.
 #[napi]
-pub struct Call(pub(crate) Arc<Control>);
+pub struct Call(pub(crate) Arc<CallControl>);
 
 #[napi]
 impl Call {
     #[napi(constructor)]
     #[allow(clippy::new_without_default, reason = "only JavaScript makes one")]
     pub fn new() -> Call {
-        Call(Arc::new(Control {
+        Call(Arc::new(CallControl {
             cancel: wasibox::Cancel::default(),
             interrupt: Mutex::default(),
-            room: Mutex::new(Room { left: CHUNKS, is_lifted: false, told: 0 }),
+            room: Mutex::new(OutputRoom { left: CHUNKS, is_lifted: false, told: 0 }),
             changed: Condvar::new(),
         }))
     }
@@ -106,7 +106,7 @@ impl OnOutput {
     }
 
     /// Gives bytes to the loop, as soon as there is room.
-    pub fn tell(&self, control: &Control, is_stderr: bool, bytes: &[u8]) {
+    pub fn tell(&self, control: &CallControl, is_stderr: bool, bytes: &[u8]) {
         control.enter();
         // A loop that has ended has nobody who reads.
         self.0.call((is_stderr, Buffer::from(bytes)), ThreadsafeFunctionCallMode::NonBlocking);

@@ -7,7 +7,7 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result};
 use napi_derive::napi;
 use std::path::PathBuf;
-use wasibox_sdk::{Failure, Opener, wasibox};
+use wasibox_sdk::{Opener, SdkFailure, wasibox};
 
 /// An image, and what its sessions share.
 #[napi]
@@ -46,7 +46,7 @@ pub fn unpack<'env>(
 ) -> Result<Object<'env>> {
     let told = progress(&told)?;
     promise(env, move || {
-        let tell = |step: wasibox::bundle::Step| {
+        let tell = |step: wasibox::bundle::BundleStep| {
             told.call(step.to_string(), ThreadsafeFunctionCallMode::NonBlocking);
         };
         let (bundle, images) = (PathBuf::from(bundle), PathBuf::from(images));
@@ -84,8 +84,8 @@ impl NativeEngine {
     ) -> Result<Object<'env>> {
         let engine = self.0.clone();
         promise(env, move || {
-            let file =
-                std::fs::File::open(&path).map_err(|e| Failure::invalid(format!("{path}: {e}")))?;
+            let file = std::fs::File::open(&path)
+                .map_err(|e| SdkFailure::invalid(format!("{path}: {e}")))?;
             NativeSession::new(Opener::parse(&opener)?.load(&engine, file)?)
         })
     }
@@ -115,7 +115,7 @@ impl NativeEngine {
     /// How many sessions have a process now.
     #[napi]
     pub fn awake(&self) -> Result<u32> {
-        u32::try_from(self.0.awake()).map_err(|e| thrown(Failure::invalid(e)))
+        u32::try_from(self.0.awake()).map_err(|e| thrown(SdkFailure::invalid(e)))
     }
 
     /// Waits until workers are ready.

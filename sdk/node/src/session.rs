@@ -8,7 +8,7 @@ use napi::{Env, Result};
 use napi_derive::napi;
 use std::path::Path;
 use std::sync::Mutex;
-use wasibox_sdk::{CallOptions, Chunk, Failure, wasibox};
+use wasibox_sdk::{CallOptions, Chunk, SdkFailure, wasibox};
 
 /// What became of a call: all but its output is JSON.
 #[napi(object)]
@@ -53,19 +53,19 @@ pub struct NativeSession {
 impl NativeSession {
     /// # Errors
     /// If it has no history.
-    pub fn new(session: wasibox::Session) -> std::result::Result<NativeSession, Failure> {
+    pub fn new(session: wasibox::Session) -> std::result::Result<NativeSession, SdkFailure> {
         Ok(NativeSession { name: session.name()?, session: Mutex::new(Some(session)) })
     }
 
     fn get(&self) -> Result<wasibox::Session> {
-        lock(&self.session).clone().ok_or_else(|| thrown(Failure::closed()))
+        lock(&self.session).clone().ok_or_else(|| thrown(SdkFailure::closed()))
     }
 
     /// A promise for what `act` does with the session.
     fn with<'env, T>(
         &self,
         env: &'env Env,
-        act: impl FnOnce(&wasibox::Session) -> std::result::Result<T, Failure> + Send + 'static,
+        act: impl FnOnce(&wasibox::Session) -> std::result::Result<T, SdkFailure> + Send + 'static,
     ) -> Result<Object<'env>>
     where
         T: napi::bindgen_prelude::ToNapiValue + Send + 'static,

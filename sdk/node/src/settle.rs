@@ -2,11 +2,11 @@
 
 use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result, Status};
-use wasibox_sdk::Failure;
+use wasibox_sdk::SdkFailure;
 
 /// A failure as an error, whose message the package's TypeScript takes apart: kind, code and text, a line each.
-pub fn thrown(failure: impl Into<Failure>) -> Error {
-    let Failure { kind, text, code } = failure.into();
+pub fn thrown(failure: impl Into<SdkFailure>) -> Error {
+    let SdkFailure { kind, text, code } = failure.into();
     let code = code.unwrap_or_default();
     Error::new(Status::GenericFailure, format!("{}\n{code}\n{text}", kind.name()))
 }
@@ -17,7 +17,7 @@ pub fn thrown(failure: impl Into<Failure>) -> Error {
 /// If there can be none.
 pub fn promise<'env, T>(
     env: &'env Env,
-    act: impl FnOnce() -> std::result::Result<T, Failure> + Send + 'static,
+    act: impl FnOnce() -> std::result::Result<T, SdkFailure> + Send + 'static,
 ) -> Result<Object<'env>>
 where
     T: ToNapiValue + Send + 'static,
@@ -27,6 +27,6 @@ where
         Ok(value) => deferred.resolve(move |_: Env| Ok(value)),
         Err(failure) => deferred.reject(thrown(failure)),
     };
-    wasibox_sdk::spawn(job).map_err(|e| thrown(Failure::from(e)))?;
+    wasibox_sdk::spawn(job).map_err(|e| thrown(SdkFailure::from(e)))?;
     Ok(promise)
 }

@@ -16,7 +16,7 @@ type Given = std::result::Result<String, String>;
 
 /// Calls that JavaScript has not settled yet, by their numbers.
 #[derive(Default)]
-struct Pending {
+struct PendingToolCalls {
     last: u32,
     waiting: HashMap<u32, Sender<Given>>,
 }
@@ -24,7 +24,7 @@ struct Pending {
 /// The calls of a session's tools.
 #[napi]
 #[derive(Default)]
-pub struct ToolCalls(Arc<Mutex<Pending>>);
+pub struct ToolCalls(Arc<Mutex<PendingToolCalls>>);
 
 #[napi]
 impl ToolCalls {
@@ -55,13 +55,13 @@ pub struct Tool<'env> {
 }
 
 /// A call under way; dropped before it was settled, it tells JavaScript so.
-struct UnderWay {
+struct ToolCallGuard {
     number: u32,
-    calls: Arc<Mutex<Pending>>,
+    calls: Arc<Mutex<PendingToolCalls>>,
     act: Arc<Act>,
 }
 
-impl Drop for UnderWay {
+impl Drop for ToolCallGuard {
     fn drop(&mut self) {
         if lock(&self.calls).waiting.remove(&self.number).is_some() {
             self.act.call((self.number, None), ThreadsafeFunctionCallMode::NonBlocking);
@@ -86,7 +86,7 @@ pub fn tool(tool: &Tool<'_>, calls: &ToolCalls) -> Result<HostTool> {
             pending.waiting.insert(number, sender);
             number
         };
-        let under_way = UnderWay { number, calls: calls.clone(), act: act.clone() };
+        let under_way = ToolCallGuard { number, calls: calls.clone(), act: act.clone() };
         let called = act.call((number, Some(arguments)), ThreadsafeFunctionCallMode::NonBlocking);
         async move {
             let _under_way = under_way;

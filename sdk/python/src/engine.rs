@@ -1,7 +1,7 @@
 //! `_native.Engine`.
 
 use crate::failure::raised;
-use crate::own::Own;
+use crate::own::ForkSafe;
 use crate::session::Session;
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use wasibox_sdk::{Opener, wasibox};
 
 /// An image, and what its sessions share.
 #[pyclass(frozen, module = "wasibox._native")]
-pub struct Engine(Own<wasibox::Engine>);
+pub struct Engine(ForkSafe<wasibox::Engine>);
 
 /// Calls a function of Python's with a line; what it raises is written to `sys.stderr`, since nobody waits for it.
 fn tell(progress: &Py<PyAny>, line: &str) {
@@ -32,7 +32,7 @@ impl Engine {
             }
         };
         let made = py.detach(|| wasibox_sdk::engine(options, progress));
-        made.map(|engine| Engine(Own::new(engine))).map_err(raised)
+        made.map(|engine| Engine(ForkSafe::new(engine))).map_err(raised)
     }
 
     /// A session as `opener` (JSON) says.
@@ -53,8 +53,9 @@ impl Engine {
     fn load_file(&self, py: Python<'_>, opener: &str, path: PathBuf) -> PyResult<Session> {
         let engine = self.0.get()?;
         let opened = py.detach(|| {
-            let file = std::fs::File::open(&path)
-                .map_err(|e| wasibox_sdk::Failure::invalid(format!("{}: {e}", path.display())))?;
+            let file = std::fs::File::open(&path).map_err(|e| {
+                wasibox_sdk::SdkFailure::invalid(format!("{}: {e}", path.display()))
+            })?;
             Opener::parse(opener)?.load(engine, file)
         });
         opened.map(Session::new).map_err(raised)
@@ -101,7 +102,7 @@ pub fn unpack(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<OsString> {
     let artifacts = artifacts.or_else(wasibox::default_artifact_dir);
-    let say = |step: wasibox::bundle::Step| {
+    let say = |step: wasibox::bundle::BundleStep| {
         if let Some(progress) = &progress {
             tell(progress, &step.to_string());
         }

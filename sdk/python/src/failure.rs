@@ -1,7 +1,7 @@
 //! Failures as an exception, which the package turns into its classes.
 
 use pyo3::PyErr;
-use wasibox_sdk::Failure;
+use wasibox_sdk::SdkFailure;
 
 pyo3::create_exception!(
     _native,
@@ -11,7 +11,7 @@ pyo3::create_exception!(
 );
 
 /// An exception that says why.
-pub fn raised(failure: impl Into<Failure>) -> PyErr {
-    let Failure { kind, text, code } = failure.into();
+pub fn raised(failure: impl Into<SdkFailure>) -> PyErr {
+    let SdkFailure { kind, text, code } = failure.into();
     NativeError::new_err((kind.name(), text, code))
 }

@@ -2,17 +2,17 @@
 
 use crate::failure::raised;
 use pyo3::PyResult;
-use wasibox_sdk::{Failure, Kind};
+use wasibox_sdk::{SdkFailure, SdkFailureKind};
 
 /// Something that a copy of the process (`os.fork`) has neither use for nor may end: its workers are the parent's.
-pub struct Own<T> {
+pub struct ForkSafe<T> {
     process: u32,
     value: Option<T>,
 }
 
-impl<T> Own<T> {
-    pub fn new(value: T) -> Own<T> {
-        Own { process: std::process::id(), value: Some(value) }
+impl<T> ForkSafe<T> {
+    pub fn new(value: T) -> ForkSafe<T> {
+        ForkSafe { process: std::process::id(), value: Some(value) }
     }
 
     /// The thing itself.
@@ -23,12 +23,12 @@ impl<T> Own<T> {
         let is_ours = self.process == std::process::id();
         self.value.as_ref().filter(|_| is_ours).ok_or_else(|| {
             let text = "it was made before this process was forked; make another one here";
-            raised(Failure::new(Kind::Conflict, text))
+            raised(SdkFailure::new(SdkFailureKind::Conflict, text))
         })
     }
 }
 
-impl<T> Drop for Own<T> {
+impl<T> Drop for ForkSafe<T> {
     fn drop(&mut self) {
         if self.process != std::process::id() {
             std::mem::forget(self.value.take());

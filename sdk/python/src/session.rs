@@ -1,13 +1,13 @@
 //! `_native.Session`.
 
 use crate::failure::raised;
-use crate::own::Own;
+use crate::own::ForkSafe;
 use crate::wait::waited;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
-use wasibox_sdk::{CallOptions, Chunk, Failure, wasibox};
+use wasibox_sdk::{CallOptions, Chunk, SdkFailure, wasibox};
 
 /// Ends a call from another thread, or keeps it from beginning.
 #[pyclass(frozen, module = "wasibox._native")]
@@ -38,19 +38,19 @@ impl Cancel {
 
 /// A session; `None` once it is closed.
 #[pyclass(frozen, module = "wasibox._native")]
-pub struct Session(Mutex<Option<Own<wasibox::Session>>>);
+pub struct Session(Mutex<Option<ForkSafe<wasibox::Session>>>);
 
 /// Status, standard output, standard error, all else as JSON.
 type Told<'py> = (u8, Bound<'py, PyBytes>, Bound<'py, PyBytes>, String);
 
 impl Session {
     pub fn new(session: wasibox::Session) -> Session {
-        Session(Mutex::new(Some(Own::new(session))))
+        Session(Mutex::new(Some(ForkSafe::new(session))))
     }
 
     fn get(&self) -> PyResult<wasibox::Session> {
         let session = lock(&self.0);
-        let session = session.as_ref().ok_or_else(|| raised(Failure::closed()))?;
+        let session = session.as_ref().ok_or_else(|| raised(SdkFailure::closed()))?;
         Ok(session.get()?.clone())
     }
 
@@ -58,7 +58,7 @@ impl Session {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        act: impl FnOnce(&wasibox::Session) -> Result<T, Failure> + Send,
+        act: impl FnOnce(&wasibox::Session) -> Result<T, SdkFailure> + Send,
     ) -> PyResult<T> {
         let session = self.get()?;
         py.detach(move || act(&session)).map_err(raised)

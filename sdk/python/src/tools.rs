@@ -1,8 +1,8 @@
 //! Functions of Python's as host tools.
 
-use crate::wait::UnderWay;
+use crate::wait::ThreadGuard;
 use pyo3::prelude::*;
-use wasibox_sdk::Failure;
+use wasibox_sdk::SdkFailure;
 use wasibox_sdk::wasibox::{HostTool, ToolContext};
 
 /// A call of a tool, for whoever carries it out.
@@ -18,9 +18,9 @@ impl ToolCall {
 }
 
 /// A function of Python's, which is let go of with Python's lock.
-struct Act(Option<Py<PyAny>>);
+struct PythonFunction(Option<Py<PyAny>>);
 
-impl Drop for Act {
+impl Drop for PythonFunction {
     fn drop(&mut self) {
         let act = self.0.take();
         // Without an interpreter nothing is left to let go of.
@@ -29,10 +29,10 @@ impl Drop for Act {
 }
 
 /// A tool of a function that takes a call and arguments, and gives whether it could, and a result or why not.
-pub fn tool(told: &str, act: Py<PyAny>) -> Result<HostTool, Failure> {
-    let act = Act(Some(act));
+pub fn tool(told: &str, act: Py<PyAny>) -> Result<HostTool, SdkFailure> {
+    let act = PythonFunction(Some(act));
     wasibox_sdk::tool(told, move |arguments, context| {
-        let _counted = UnderWay::begin();
+        let _counted = ThreadGuard::begin();
         let ended = || "the program's interpreter has ended".to_owned();
         let act = act.0.as_ref().ok_or_else(ended)?;
         let called = Python::try_attach(|py| {

@@ -29,7 +29,7 @@ pub fn waited<T: Send + 'static>(
         // Whoever waits is woken even if that fails.
         let _ = sender.send(catch_unwind(AssertUnwindSafe(act)));
     };
-    wasibox_sdk::spawn(job).map_err(|e| raised(wasibox_sdk::Failure::from(e)))?;
+    wasibox_sdk::spawn(job).map_err(|e| raised(wasibox_sdk::SdkFailure::from(e)))?;
     let receiver = Mutex::new(receiver);
     let mut raised = None;
     let done = loop {
@@ -61,16 +61,16 @@ static ENDED: Condvar = Condvar::new();
 const SETTLING: Duration = Duration::from_secs(1);
 
 /// Counts a thread among those that are under way.
-pub struct UnderWay;
+pub struct ThreadGuard;
 
-impl UnderWay {
-    pub fn begin() -> UnderWay {
+impl ThreadGuard {
+    pub fn begin() -> ThreadGuard {
         *under_way() += 1;
-        UnderWay
+        ThreadGuard
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for ThreadGuard {
     fn drop(&mut self) {
         *under_way() -= 1;
         ENDED.notify_all();
@@ -94,7 +94,7 @@ pub fn settle(py: Python<'_>) {
 /// waits for such a thread when the interpreter ends.
 #[pyfunction]
 pub fn spawn(py: Python<'_>, act: Py<PyAny>, done: Py<PyAny>) -> PyResult<()> {
-    let counted = UnderWay::begin();
+    let counted = ThreadGuard::begin();
     let job = move || {
         let _counted = counted;
         // An interpreter that ends has nobody who waits.
@@ -110,5 +110,5 @@ pub fn spawn(py: Python<'_>, act: Py<PyAny>, done: Py<PyAny>) -> PyResult<()> {
             drop((act, done));
         });
     };
-    py.detach(|| wasibox_sdk::spawn(job)).map_err(|e| raised(wasibox_sdk::Failure::from(e)))
+    py.detach(|| wasibox_sdk::spawn(job)).map_err(|e| raised(wasibox_sdk::SdkFailure::from(e)))
 }

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::command::{Line, show};
-use crate::options::{Spec, split};
-use crate::report::{Resolve, Text};
-use crate::walk::Walk;
+use crate::command::{AnalyzedLine, show};
+use crate::options::{OptionLetters, split};
+use crate::report::{CommandScope, ScriptWord};
+use crate::walk::ScriptWalk;
 
-const fn ordered(short: &'static str) -> Spec {
-    Spec { short, long: &[], ordered: true }
+const fn ordered(short: &'static str) -> OptionLetters {
+    OptionLetters { short, long: &[], ordered: true }
 }
 
 fn is_name(text: &[u8]) -> bool {
@@ -17,20 +17,20 @@ fn is_name(text: &[u8]) -> bool {
 }
 
 /// The name in `name`, `name[...]`, `name=...`, `name+=...`, also before text that is not static.
-fn target(text: &Text) -> Text {
+fn target(text: &ScriptWord) -> ScriptWord {
     let end = text.text.iter().position(|c| matches!(c, b'[' | b'=' | b'+'));
     let name = text.text.get(..end.unwrap_or(text.text.len())).unwrap_or_default();
-    if is_name(name) { Text::fixed(name) } else { text.clone() }
+    if is_name(name) { ScriptWord::fixed(name) } else { text.clone() }
 }
 
-impl Walk<'_> {
+impl ScriptWalk<'_> {
     /// Handles a builtin's own line; `false` if it is none of those known here.
-    pub fn builtin(&mut self, l: &Line<'_>) -> bool {
+    pub fn builtin(&mut self, l: &AnalyzedLine<'_>) -> bool {
         self.runs_code(l) || self.changes_reading(l) || self.sets_variables(l) || self.hides(l)
     }
 
     /// Builtins that run code, a file or a command.
-    fn runs_code(&mut self, l: &Line<'_>) -> bool {
+    fn runs_code(&mut self, l: &AnalyzedLine<'_>) -> bool {
         let (within, resolve, options) = match l.name {
             b"eval" => {
                 self.eval(l);
@@ -48,12 +48,14 @@ impl Walk<'_> {
             }
             b"jobs" if l.args.iter().any(|a| a.text == b"-x") => {
                 let operands = l.args.get(1..).unwrap_or_default();
-                self.within("jobs -x", |w| w.run(operands, l.line, Resolve::Any, l.stdin, l.more));
+                self.within("jobs -x", |w| {
+                    w.run(operands, l.line, CommandScope::Any, l.stdin, l.more)
+                });
                 return true;
             }
-            b"command" => ("command", Resolve::NoFunction, ""),
-            b"builtin" => ("builtin", Resolve::Builtin, ""),
-            b"exec" => ("exec", Resolve::Program, "a"),
+            b"command" => ("command", CommandScope::NoFunction, ""),
+            b"builtin" => ("builtin", CommandScope::Builtin, ""),
+            b"exec" => ("exec", CommandScope::Program, "a"),
             _ => return false,
         };
         let s = split(l.args, ordered(options));
@@ -64,7 +66,7 @@ impl Walk<'_> {
     }
 
     /// Builtins that change how what follows is read.
-    fn changes_reading(&mut self, l: &Line<'_>) -> bool {
+    fn changes_reading(&mut self, l: &AnalyzedLine<'_>) -> bool {
         match l.name {
             b"alias" => self.alias(l),
             b"unalias" => {
@@ -102,10 +104,12 @@ impl Walk<'_> {
     }
 
     /// Builtins that set variables, by name.
-    fn sets_variables(&mut self, l: &Line<'_>) -> bool {
+    fn sets_variables(&mut self, l: &AnalyzedLine<'_>) -> bool {
         let by = show(l.name);
         let options = match l.name {
-            b"declare" | b"typeset" | b"local" | b"export" | b"readonly" => Spec::default(),
+            b"declare" | b"typeset" | b"local" | b"export" | b"readonly" => {
+                OptionLetters::default()
+            }
             b"read" => ordered("adinNptu"),
             b"mapfile" | b"readarray" => ordered("dnOsuCc"),
             b"printf" => ordered("v"),
@@ -114,7 +118,7 @@ impl Walk<'_> {
             _ => return false,
         };
         let s = split(l.args, options);
-        let mut names: Vec<Text> = match l.name {
+        let mut names: Vec<ScriptWord> = match l.name {
             b"read" => s.values(&["a"]).chain(&s.operands).cloned().collect(),
             b"mapfile" | b"readarray" => {
                 for callback in s.values(&["C"]) {
@@ -128,7 +132,7 @@ impl Walk<'_> {
             _ if s.any(&["f", "F", "p"]) => return true,
             // Assignments among the words were noted when the words were read.
             _ => {
-                let named = |o: &&Text| target(o) == **o || !is_name(&target(o).text);
+                let named = |o: &&ScriptWord| target(o) == **o || !is_name(&target(o).text);
                 s.operands.iter().filter(named).cloned().collect()
             }
         };
@@ -138,7 +142,7 @@ impl Walk<'_> {
             _ => None,
         };
         if names.is_empty() {
-            names.extend(default.map(Text::fixed));
+            names.extend(default.map(ScriptWord::fixed));
         }
         for name in &names {
             self.variable(target(name), &by, None, l.line);
@@ -147,7 +151,7 @@ impl Walk<'_> {
     }
 
     /// Builtins of which only a run can tell what they do.
-    fn hides(&mut self, l: &Line<'_>) -> bool {
+    fn hides(&mut self, l: &AnalyzedLine<'_>) -> bool {
         match l.name {
             b"let" => {
                 for a in l.args {
@@ -175,7 +179,7 @@ impl Walk<'_> {
         true
     }
 
-    fn eval(&mut self, l: &Line<'_>) {
+    fn eval(&mut self, l: &AnalyzedLine<'_>) {
         let words: Vec<&[u8]> = l.args.iter().map(|a| a.text.as_slice()).collect();
         let words = words.strip_prefix(&[&b"--"[..]]).unwrap_or(&words);
         let text = words.join(&b' ');
@@ -186,7 +190,7 @@ impl Walk<'_> {
         }
     }
 
-    fn trap(&mut self, l: &Line<'_>) {
+    fn trap(&mut self, l: &AnalyzedLine<'_>) {
         let s = split(l.args, ordered(""));
         if s.any(&["l", "p"]) {
             return;
@@ -201,7 +205,7 @@ impl Walk<'_> {
         self.code(label, action, l.line);
     }
 
-    fn alias(&mut self, l: &Line<'_>) {
+    fn alias(&mut self, l: &AnalyzedLine<'_>) {
         for a in l.args {
             let Some(at) = a.text.iter().position(|c| *c == b'=') else { continue };
             let (name, value) = (a.text.get(..at), a.text.get(at + 1..));

@@ -2,16 +2,16 @@
 
 use sh_syntax::ast::{CommandWord, SimpleCommand};
 
-use crate::report::{Command, Kind, Resolve, Text};
-use crate::walk::{Stdin, Walk};
+use crate::report::{CommandNameKind, CommandScope, CommandUse, ScriptWord};
+use crate::walk::{ScriptWalk, Stdin};
 
 /// A command line as a builtin or wrapper sees it.
-pub(crate) struct Line<'l> {
+pub(crate) struct AnalyzedLine<'l> {
     pub name: &'l [u8],
-    pub args: &'l [Text],
+    pub args: &'l [ScriptWord],
     pub line: u32,
     /// Known standard input.
-    pub stdin: Option<&'l Text>,
+    pub stdin: Option<&'l ScriptWord>,
     /// Further arguments come from elsewhere.
     pub more: bool,
 }
@@ -41,7 +41,7 @@ pub(crate) fn show(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-impl Walk<'_> {
+impl ScriptWalk<'_> {
     /// A simple command.
     pub fn simple(&mut self, s: &SimpleCommand, line: u32, stdin: Stdin) {
         let by = if s.words.is_empty() { "assignment" } else { "environment" };
@@ -52,24 +52,24 @@ impl Walk<'_> {
             Some(CommandWord::Word(w)) => show(w.as_literal().unwrap_or_default()),
             _ => String::new(),
         };
-        let words: Vec<Text> =
+        let words: Vec<ScriptWord> =
             s.words.iter().map(|w| self.command_word(w, &declares, line)).collect();
-        self.run(&words, line, Resolve::Any, stdin.as_ref(), false);
+        self.run(&words, line, CommandScope::Any, stdin.as_ref(), false);
     }
 
     /// Notes a command and looks at what it runs.
     pub fn run(
         &mut self,
-        words: &[Text],
+        words: &[ScriptWord],
         line: u32,
-        resolve: Resolve,
-        stdin: Option<&Text>,
+        resolve: CommandScope,
+        stdin: Option<&ScriptWord>,
         more: bool,
     ) {
         let Some((name, args)) = words.split_first() else { return };
-        self.report.commands.push(Command {
+        self.report.commands.push(CommandUse {
             name: name.clone(),
-            kind: Kind::Unknown,
+            kind: CommandNameKind::Unknown,
             args: args.to_vec(),
             more_args: more,
             line,
@@ -80,8 +80,8 @@ impl Walk<'_> {
             self.unknown("command name", &name.text, line);
             return;
         };
-        let l = Line { name: known, args, line, stdin, more };
-        if resolve != Resolve::Program && self.builtin(&l) {
+        let l = AnalyzedLine { name: known, args, line, stdin, more };
+        if resolve != CommandScope::Program && self.builtin(&l) {
             return;
         }
         if self.wrapper(&l) {
@@ -103,7 +103,7 @@ impl Walk<'_> {
     }
 
     /// `bash -c text`, `bash file`, `bash < text`.
-    fn shell(&mut self, l: &Line<'_>) {
+    fn shell(&mut self, l: &AnalyzedLine<'_>) {
         let (mut i, mut command, mut stdin) = (0, false, false);
         while let Some(arg) = l.args.get(i) {
             let text = arg.text.as_slice();
@@ -149,14 +149,14 @@ impl Walk<'_> {
     }
 
     /// A text of shell code given as a word.
-    pub fn code(&mut self, context: String, text: &Text, line: u32) {
+    pub fn code(&mut self, context: String, text: &ScriptWord, line: u32) {
         match text.dynamic {
             false => self.nested(context, &text.text, line),
             true => self.unknown("code", &text.text, line),
         }
     }
 
-    fn language(&mut self, l: &Line<'_>, options: &[&str]) {
+    fn language(&mut self, l: &AnalyzedLine<'_>, options: &[&str]) {
         for (i, arg) in l.args.iter().enumerate() {
             let text = arg.text.as_slice();
             let option = text.strip_prefix(b"--").or_else(|| text.strip_prefix(b"-"));
@@ -179,10 +179,10 @@ impl Walk<'_> {
     }
 
     /// Awk programs may run commands and write files.
-    fn awk(&mut self, l: &Line<'_>) {
+    fn awk(&mut self, l: &AnalyzedLine<'_>) {
         let spec = crate::files::spec(b"awk");
         let split = crate::options::split(l.args, spec);
-        let files: Vec<&Text> = split.values(&["f", "file"]).collect();
+        let files: Vec<&ScriptWord> = split.values(&["f", "file"]).collect();
         if !files.is_empty() {
             for f in files {
                 self.runs_file(f, l.name, l.line);

@@ -2,8 +2,8 @@
 //! the roles of their operands. A tool that is not in the table has no files listed.
 
 use crate::command::base;
-use crate::options::{Spec, Split, split};
-use crate::report::{Access, Command, FileUse, Text};
+use crate::options::{OptionLetters, SplitArguments, split};
+use crate::report::{Access, CommandUse, FileUse, ScriptWord};
 
 use Access::{Delete, Read, Write};
 
@@ -30,7 +30,7 @@ enum Role {
     Zip,
 }
 
-struct Tool {
+struct FileTool {
     names: &'static [&'static str],
     short: &'static str,
     long: &'static [&'static str],
@@ -39,11 +39,11 @@ struct Tool {
     files: &'static [(&'static str, Access)],
 }
 
-const fn t(names: &'static [&'static str], short: &'static str, role: Role) -> Tool {
-    Tool { names, short, long: &[], role, files: &[] }
+const fn t(names: &'static [&'static str], short: &'static str, role: Role) -> FileTool {
+    FileTool { names, short, long: &[], role, files: &[] }
 }
 
-const TOOLS: &[Tool] = &[
+const TOOLS: &[FileTool] = &[
     t(
         &[
             "b2sum",
@@ -98,7 +98,7 @@ const TOOLS: &[Tool] = &[
         Role::Each(Read),
     ),
     t(&["rm", "rmdir", "unlink", "shred"], "ns", Role::Each(Delete)),
-    Tool {
+    FileTool {
         names: &["touch"],
         short: "dtr",
         long: &["date", "reference"],
@@ -109,21 +109,21 @@ const TOOLS: &[Tool] = &[
     t(&["mkdir"], "m", Role::Each(Write)),
     t(&["truncate"], "sr", Role::Each(Write)),
     t(&["chmod", "chown", "chgrp"], "", Role::AfterFirst(&["reference"], Write)),
-    Tool {
+    FileTool {
         names: &["cp", "install"],
         short: "tSmog",
         long: &["target-directory", "suffix", "mode", "owner", "group"],
         role: Role::Copy,
         files: &[("t", Write), ("target-directory", Write)],
     },
-    Tool {
+    FileTool {
         names: &["mv"],
         short: "tS",
         long: &["target-directory", "suffix"],
         role: Role::Move,
         files: &[("t", Write), ("target-directory", Write)],
     },
-    Tool {
+    FileTool {
         names: &["ln"],
         short: "tS",
         long: &["target-directory", "suffix"],
@@ -131,42 +131,42 @@ const TOOLS: &[Tool] = &[
         files: &[("t", Write), ("target-directory", Write)],
     },
     t(&["uniq"], "fsw", Role::Filter),
-    Tool {
+    FileTool {
         names: &["sort"],
         short: "ktoST",
         long: &["key", "field-separator", "output", "buffer-size", "temporary-directory"],
         role: Role::Each(Read),
         files: &[("o", Write), ("output", Write), ("files0-from", Read)],
     },
-    Tool {
+    FileTool {
         names: &["grep", "egrep", "fgrep", "zgrep", "rg"],
         short: "efmABCdD",
         long: &["regexp", "file", "max-count", "include", "exclude", "exclude-dir"],
         role: Role::AfterFirst(&["e", "f", "regexp", "file"], Read),
         files: &[("f", Read), ("file", Read)],
     },
-    Tool {
+    FileTool {
         names: &["awk", "gawk", "mawk", "nawk"],
         short: "Ffvei",
         long: &["field-separator", "file", "assign"],
         role: Role::AfterFirst(&["f", "file", "e"], Read),
         files: &[],
     },
-    Tool {
+    FileTool {
         names: &["sed"],
         short: "efl",
         long: &["expression", "file", "line-length"],
         role: Role::Sed,
         files: &[],
     },
-    Tool {
+    FileTool {
         names: &["jq"],
         short: "fL",
         long: &["from-file"],
         role: Role::AfterFirst(&["f", "from-file"], Read),
         files: &[("f", Read), ("from-file", Read), ("slurpfile", Read), ("rawfile", Read)],
     },
-    Tool {
+    FileTool {
         names: &["patch"],
         short: "pidoBDFgVY",
         long: &["input", "output", "directory", "strip"],
@@ -178,7 +178,7 @@ const TOOLS: &[Tool] = &[
         "S",
         Role::Replace(&["c", "stdout", "to-stdout", "l", "t", "list", "test"]),
     ),
-    Tool {
+    FileTool {
         names: &["tar"],
         short: "fCTXbKNVgHILF",
         long: &["file", "directory", "files-from", "exclude-from", "exclude", "transform"],
@@ -189,14 +189,14 @@ const TOOLS: &[Tool] = &[
     t(&["zip"], "xi", Role::Zip),
     t(&["unzip"], "dx", Role::Each(Read)),
     t(&["split", "csplit"], "abClnt", Role::Nothing),
-    Tool {
+    FileTool {
         names: &["curl"],
         short: "oTXHduAbceFmw",
         long: &["output", "upload-file", "request", "header", "data", "user"],
         role: Role::Nothing,
         files: &[("o", Write), ("output", Write), ("T", Read), ("upload-file", Read)],
     },
-    Tool {
+    FileTool {
         names: &["wget"],
         short: "OoPU",
         long: &["output-document", "output-file"],
@@ -235,32 +235,32 @@ const READERS: &[(&str, &str)] = &[
     ("comm", ""),
 ];
 
-fn find(name: &[u8]) -> Option<&'static Tool> {
+fn find(name: &[u8]) -> Option<&'static FileTool> {
     TOOLS.iter().find(|t| t.names.iter().any(|n| n.as_bytes() == name))
 }
 
 /// The options of a tool.
-pub(crate) fn spec(name: &[u8]) -> Spec {
+pub(crate) fn spec(name: &[u8]) -> OptionLetters {
     let reader = READERS.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, s)| *s);
     match find(name) {
-        Some(t) => Spec { short: reader.unwrap_or(t.short), long: t.long, ordered: false },
-        None => Spec::default(),
+        Some(t) => OptionLetters { short: reader.unwrap_or(t.short), long: t.long, ordered: false },
+        None => OptionLetters::default(),
     }
 }
 
 /// Adds the files of a command.
-pub(crate) fn of_command(c: &Command, out: &mut Vec<FileUse>) {
+pub(crate) fn of_command(c: &CommandUse, out: &mut Vec<FileUse>) {
     let Some(name) = c.name.known() else { return };
     let name = base(name);
     let Some(tool) = find(name) else { return };
     let mut s = split(&c.args, spec(name));
     if c.more_args {
-        s.operands.push(Text { text: Vec::new(), dynamic: true, expands: false });
+        s.operands.push(ScriptWord { text: Vec::new(), dynamic: true, expands: false });
     }
     if s.any(&["help", "version"]) {
         return;
     }
-    let mut put = |path: &Text, access: Access| {
+    let mut put = |path: &ScriptWord, access: Access| {
         out.push(FileUse {
             path: path.clone(),
             access,
@@ -306,7 +306,7 @@ pub(crate) fn of_command(c: &Command, out: &mut Vec<FileUse>) {
 }
 
 /// The sources and the target of `cp`, `mv`, `ln` and `install`.
-fn copied(role: Role, name: &[u8], s: &Split, mut put: impl FnMut(&Text, Access)) {
+fn copied(role: Role, name: &[u8], s: &SplitArguments, mut put: impl FnMut(&ScriptWord, Access)) {
     let operands = s.operands.as_slice();
     if s.any(&["t", "target-directory"]) {
         return sources(role, operands, put);
@@ -321,7 +321,7 @@ fn copied(role: Role, name: &[u8], s: &Split, mut put: impl FnMut(&Text, Access)
     }
 }
 
-fn sources(role: Role, operands: &[Text], mut put: impl FnMut(&Text, Access)) {
+fn sources(role: Role, operands: &[ScriptWord], mut put: impl FnMut(&ScriptWord, Access)) {
     let access = match role {
         Role::Move => Delete,
         Role::Copy => Read,
@@ -331,7 +331,7 @@ fn sources(role: Role, operands: &[Text], mut put: impl FnMut(&Text, Access)) {
 }
 
 /// `if=` and `of=`
-fn dd(operands: &[Text], mut put: impl FnMut(&Text, Access)) {
+fn dd(operands: &[ScriptWord], mut put: impl FnMut(&ScriptWord, Access)) {
     for o in operands {
         for (key, access) in [(&b"if="[..], Read), (b"of=", Write)] {
             if o.starts_with(key) {
@@ -341,7 +341,7 @@ fn dd(operands: &[Text], mut put: impl FnMut(&Text, Access)) {
     }
 }
 
-fn sed(s: &Split, operands: &[Text], mut put: impl FnMut(&Text, Access)) {
+fn sed(s: &SplitArguments, operands: &[ScriptWord], mut put: impl FnMut(&ScriptWord, Access)) {
     let given = s.any(&["e", "f", "expression", "file"]);
     // `-i.bak` is split into letters; its first one decides.
     let in_place = s.any(&["i", "in-place"]);
@@ -355,7 +355,7 @@ fn sed(s: &Split, operands: &[Text], mut put: impl FnMut(&Text, Access)) {
 }
 
 /// `tar` takes its first word's letters as options even without a dash.
-fn tar(args: &[Text], s: &Split, mut put: impl FnMut(&Text, Access)) {
+fn tar(args: &[ScriptWord], s: &SplitArguments, mut put: impl FnMut(&ScriptWord, Access)) {
     let mut old = None;
     if let Some(first) = args.first().filter(|a| !a.dynamic && !a.starts_with(b"-")) {
         old = Some(first.text.clone());
@@ -378,7 +378,7 @@ fn tar(args: &[Text], s: &Split, mut put: impl FnMut(&Text, Access)) {
     if create || change {
         operands.for_each(|o| put(o, Read));
     } else if extract {
-        let here = Text { text: b".".to_vec(), ..Text::default() };
+        let here = ScriptWord { text: b".".to_vec(), ..ScriptWord::default() };
         put(s.values(&["C", "directory"]).last().unwrap_or(&here), Write);
     }
 }

@@ -1,7 +1,10 @@
 //! The report as JSON, one element of a list per line. Keys and their order are fixed and
 //! described in `docs/analyze.md`.
 
-use crate::report::{Access, Command, Context, FileUse, Kind, Redirection, Report, Text, Variable};
+use crate::report::{
+    Access, AnalysisReport, CommandNameKind, CommandUse, Context, FileUse, Redirection, ScriptWord,
+    Variable,
+};
 
 /// JSON text of a byte string; bytes that are no UTF-8 become U+FFFD.
 fn string(out: &mut String, text: &[u8]) {
@@ -47,7 +50,7 @@ impl Object {
     }
 
     /// Members of a word: its text under `key`, then the flags that are set.
-    fn word(mut self, key: &str, value: &Text) -> Object {
+    fn word(mut self, key: &str, value: &ScriptWord) -> Object {
         string(self.key(key), &value.text);
         self.flag("dynamic", value.dynamic).flag("expands", value.expands)
     }
@@ -86,7 +89,7 @@ impl Object {
     }
 }
 
-fn word(text: &Text) -> String {
+fn word(text: &ScriptWord) -> String {
     Object::new().word("text", text).end()
 }
 
@@ -98,7 +101,7 @@ fn list(items: impl Iterator<Item = String>) -> String {
     format!("[\n    {}\n  ]", items.join(",\n    "))
 }
 
-impl Report {
+impl AnalysisReport {
     /// One JSON object, ended by a newline.
     pub fn to_json(&self) -> String {
         let functions = self
@@ -118,7 +121,7 @@ impl Report {
         let mut out = String::from("{\n  \"version\": 1,\n");
         out.push_str(&format!("  \"complete\": {},\n", self.is_complete()));
         let parts = [
-            ("commands", list(self.commands.iter().map(Command::to_object))),
+            ("commands", list(self.commands.iter().map(CommandUse::to_object))),
             ("files", list(self.files.iter().map(FileUse::to_object))),
             ("redirections", list(self.redirections.iter().map(Redirection::to_object))),
             ("functions", list(functions)),
@@ -133,14 +136,14 @@ impl Report {
     }
 }
 
-impl Command {
+impl CommandUse {
     fn to_object(&self) -> String {
         let kind = match self.kind {
-            Kind::Builtin => "builtin",
-            Kind::Function => "function",
-            Kind::Applet => "applet",
-            Kind::Path => "path",
-            Kind::Unknown => "unknown",
+            CommandNameKind::Builtin => "builtin",
+            CommandNameKind::Function => "function",
+            CommandNameKind::Applet => "applet",
+            CommandNameKind::Path => "path",
+            CommandNameKind::Unknown => "unknown",
         };
         let args: Vec<String> = self.args.iter().map(word).collect();
         Object::new()

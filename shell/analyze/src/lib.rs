@@ -4,7 +4,7 @@
 //! # Map
 //! | file | what |
 //! |---|---|
-//! | `report` | [`Report`]: commands, files, redirections, functions, variables, unknowns, errors |
+//! | `report` | [`AnalysisReport`]: commands, files, redirections, functions, variables, unknowns, errors |
 //! | `json` | the report as JSON |
 //! | `walk` | the syntax tree: lists, compound commands, redirections |
 //! | `word` | words: what is static text in them, substitutions, assignments in expansions |
@@ -38,13 +38,13 @@ mod walk;
 mod word;
 mod wrap;
 
-pub use report::Report;
+pub use report::AnalysisReport;
 
 /// How deep texts within texts (`eval`, `bash -c`, traps) are looked into.
 pub const MAX_TEXTS: u32 = 8;
 
 /// The commands that exist where the script will run.
-pub trait Names {
+pub trait CommandNames {
     fn is_builtin(&self, name: &[u8]) -> bool;
     /// Whether it is a program of the image.
     fn is_program(&self, name: &[u8]) -> bool;
@@ -52,7 +52,7 @@ pub trait Names {
 
 /// How the script will be read.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct AnalyzeOptions {
     /// As `sh` reads it.
     pub posix: bool,
     /// `shopt -s extglob` from the start.
@@ -60,8 +60,8 @@ pub struct Options {
 }
 
 /// Analyses a script.
-pub fn analyze(text: &[u8], options: Options, names: &dyn Names) -> Report {
-    let mut walk = walk::Walk::new(options, names);
+pub fn analyze(text: &[u8], options: AnalyzeOptions, names: &dyn CommandNames) -> AnalysisReport {
+    let mut walk = walk::ScriptWalk::new(options, names);
     walk.source(text, 1);
     walk.finish()
 }

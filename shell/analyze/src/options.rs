@@ -1,10 +1,10 @@
 //! Options of a command line, split from its operands as `getopt_long(3)` does.
 
-use crate::report::Text;
+use crate::report::ScriptWord;
 
 /// Which options take a value.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Spec {
+pub(crate) struct OptionLetters {
     /// Letters of short options with a value, attached or in the next word.
     pub short: &'static str,
     /// Names of long options whose value may stand in the next word.
@@ -15,18 +15,18 @@ pub(crate) struct Spec {
 
 /// An option as found: `o` or `output`, and its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Opt {
+pub(crate) struct FoundOption {
     pub name: String,
-    pub value: Option<Text>,
+    pub value: Option<ScriptWord>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Split {
-    pub options: Vec<Opt>,
-    pub operands: Vec<Text>,
+pub(crate) struct SplitArguments {
+    pub options: Vec<FoundOption>,
+    pub operands: Vec<ScriptWord>,
 }
 
-impl Split {
+impl SplitArguments {
     /// Whether an option was given.
     pub fn has(&self, name: &str) -> bool {
         self.options.iter().any(|o| o.name == name)
@@ -38,7 +38,7 @@ impl Split {
     }
 
     /// The values of these options, in order.
-    pub fn values<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = &'s Text> {
+    pub fn values<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = &'s ScriptWord> {
         self.options
             .iter()
             .filter(|o| names.contains(&o.name.as_str()))
@@ -47,8 +47,8 @@ impl Split {
 }
 
 /// Splits the words after a command's name.
-pub(crate) fn split(args: &[Text], spec: Spec) -> Split {
-    let mut out = Split::default();
+pub(crate) fn split(args: &[ScriptWord], spec: OptionLetters) -> SplitArguments {
+    let mut out = SplitArguments::default();
     let mut i = 0;
     while let Some(arg) = args.get(i) {
         i += 1;
@@ -64,14 +64,14 @@ pub(crate) fn split(args: &[Text], spec: Spec) -> Split {
                 value = args.get(i).cloned();
                 i += 1;
             }
-            out.options.push(Opt { name, value });
+            out.options.push(FoundOption { name, value });
             continue;
         }
         if arg.starts_with(b"-") && arg.text.len() > 1 {
             for (at, c) in arg.text.iter().enumerate().skip(1) {
                 let name = (*c as char).to_string();
                 if !spec.short.as_bytes().contains(c) {
-                    out.options.push(Opt { name, value: None });
+                    out.options.push(FoundOption { name, value: None });
                     continue;
                 }
                 let mut value = Some(arg.tail(at + 1)).filter(|v| !v.text.is_empty());
@@ -79,7 +79,7 @@ pub(crate) fn split(args: &[Text], spec: Spec) -> Split {
                     value = args.get(i).cloned();
                     i += 1;
                 }
-                out.options.push(Opt { name, value });
+                out.options.push(FoundOption { name, value });
                 break;
             }
             continue;
@@ -99,15 +99,15 @@ mod tests {
 
     #[test]
     fn clusters_and_values() {
-        let args: Vec<Text> = ["-rn", "-ofile", "x", "--output=y", "--key", "z", "--", "-q"]
-            .map(Text::fixed)
+        let args: Vec<ScriptWord> = ["-rn", "-ofile", "x", "--output=y", "--key", "z", "--", "-q"]
+            .map(ScriptWord::fixed)
             .to_vec();
-        let s = split(&args, Spec { short: "o", long: &["key"], ordered: false });
+        let s = split(&args, OptionLetters { short: "o", long: &["key"], ordered: false });
         assert!(s.has("r") && s.has("n") && !s.has("q"));
         let values = |n: &str| s.values(&[n]).map(|t| t.text.clone()).collect::<Vec<_>>();
         assert_eq!(values("o"), [b"file".to_vec()]);
         assert_eq!(values("output"), [b"y".to_vec()]);
         assert_eq!(values("key"), [b"z".to_vec()]);
-        assert_eq!(s.operands, [Text::fixed("x"), Text::fixed("-q")]);
+        assert_eq!(s.operands, [ScriptWord::fixed("x"), ScriptWord::fixed("-q")]);
     }
 }

@@ -2,7 +2,7 @@
 
 /// A word of the script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Text {
+pub struct ScriptWord {
     /// The word's text after quote removal; its source spelling where `dynamic`.
     pub text: Vec<u8>,
     /// The text is known when the script runs only.
@@ -11,9 +11,9 @@ pub struct Text {
     pub expands: bool,
 }
 
-impl Text {
-    pub(crate) fn fixed(text: impl Into<Vec<u8>>) -> Text {
-        Text { text: text.into(), dynamic: false, expands: false }
+impl ScriptWord {
+    pub(crate) fn fixed(text: impl Into<Vec<u8>>) -> ScriptWord {
+        ScriptWord { text: text.into(), dynamic: false, expands: false }
     }
 
     /// The text, if it is all known.
@@ -22,8 +22,8 @@ impl Text {
     }
 
     /// The part from `at` on.
-    pub(crate) fn tail(&self, at: usize) -> Text {
-        Text { text: self.text.get(at..).unwrap_or_default().to_vec(), ..*self }
+    pub(crate) fn tail(&self, at: usize) -> ScriptWord {
+        ScriptWord { text: self.text.get(at..).unwrap_or_default().to_vec(), ..*self }
     }
 
     pub(crate) fn starts_with(&self, prefix: &[u8]) -> bool {
@@ -37,7 +37,7 @@ pub type Context = Vec<String>;
 
 /// What a command name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CommandNameKind {
     Builtin,
     /// Defined in this script (the definition may come later or not at all at run time).
     Function,
@@ -51,7 +51,7 @@ pub enum Kind {
 
 /// Who may answer to a command name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Resolve {
+pub(crate) enum CommandScope {
     /// Functions, builtins, programs.
     Any,
     /// `command name`
@@ -64,15 +64,15 @@ pub(crate) enum Resolve {
 
 /// A command that may run.
 #[derive(Clone, Debug)]
-pub struct Command {
-    pub name: Text,
-    pub kind: Kind,
-    pub args: Vec<Text>,
+pub struct CommandUse {
+    pub name: ScriptWord,
+    pub kind: CommandNameKind,
+    pub args: Vec<ScriptWord>,
     /// More arguments are added when it runs (`xargs`).
     pub more_args: bool,
     pub line: u32,
     pub context: Context,
-    pub(crate) resolve: Resolve,
+    pub(crate) resolve: CommandScope,
 }
 
 /// What a command does with a file.
@@ -89,7 +89,7 @@ pub enum Access {
 /// A file that may be used; paths are as written, relative ones to the directory of that moment.
 #[derive(Clone, Debug)]
 pub struct FileUse {
-    pub path: Text,
+    pub path: ScriptWord,
     pub access: Access,
     /// `redirection` or the command's name.
     pub by: Vec<u8>,
@@ -104,14 +104,14 @@ pub struct Redirection {
     pub fd: String,
     pub op: &'static str,
     /// File, descriptor number, here-string or here-document's delimiter.
-    pub target: Text,
+    pub target: ScriptWord,
     pub line: u32,
     pub context: Context,
 }
 
 /// A function that the script defines.
 #[derive(Clone, Debug)]
-pub struct Function {
+pub struct FunctionUse {
     pub name: Vec<u8>,
     pub line: u32,
     pub context: Context,
@@ -120,11 +120,11 @@ pub struct Function {
 /// A variable that may be set.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    pub name: Text,
+    pub name: ScriptWord,
     /// `assignment`, `environment` (of one command), `for`, `arithmetic`, `expansion` or the
     /// builtin that sets it.
     pub by: String,
-    pub value: Option<Text>,
+    pub value: Option<ScriptWord>,
     pub line: u32,
     pub context: Context,
 }
@@ -141,7 +141,7 @@ pub struct Unknown {
 
 /// A text that does not parse.
 #[derive(Clone, Debug)]
-pub struct Error {
+pub struct ParseFailure {
     pub line: u32,
     pub message: Vec<u8>,
     pub context: Context,
@@ -149,17 +149,17 @@ pub struct Error {
 
 /// Everything found, in source order.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
-    pub commands: Vec<Command>,
+pub struct AnalysisReport {
+    pub commands: Vec<CommandUse>,
     pub files: Vec<FileUse>,
     pub redirections: Vec<Redirection>,
-    pub functions: Vec<Function>,
+    pub functions: Vec<FunctionUse>,
     pub variables: Vec<Variable>,
     pub unknowns: Vec<Unknown>,
-    pub errors: Vec<Error>,
+    pub errors: Vec<ParseFailure>,
 }
 
-impl Report {
+impl AnalysisReport {
     /// Whether the lists are the whole truth: no syntax error, nothing unknown, and every file named.
     pub fn is_complete(&self) -> bool {
         self.errors.is_empty()

@@ -1,18 +1,18 @@
 //! What a sed script names: files of `r R w W` and of the flag `w`, commands of `e` and of
 //! the flag `e` (GNU sed manual, chapters 3 and 6). A text that cannot be followed is an unknown.
 
-use crate::command::Line;
+use crate::command::AnalyzedLine;
 use crate::options::split;
-use crate::report::{Access, Text};
-use crate::walk::Walk;
+use crate::report::{Access, ScriptWord};
+use crate::walk::ScriptWalk;
 
 /// Looks at the scripts of a `sed` command line.
-pub(crate) fn command(walk: &mut Walk<'_>, l: &Line<'_>) {
+pub(crate) fn command(walk: &mut ScriptWalk<'_>, l: &AnalyzedLine<'_>) {
     let s = split(l.args, crate::files::spec(b"sed"));
     for f in s.values(&["f", "file"]) {
         walk.runs_file(f, l.name, l.line);
     }
-    let mut scripts: Vec<&Text> = s.values(&["e", "expression"]).collect();
+    let mut scripts: Vec<&ScriptWord> = s.values(&["e", "expression"]).collect();
     if scripts.is_empty() && !s.any(&["f", "file"]) {
         scripts.extend(s.operands.first());
     }
@@ -24,29 +24,29 @@ pub(crate) fn command(walk: &mut Walk<'_>, l: &Line<'_>) {
         }
         for f in found {
             match f {
-                Found::File(path, access) => {
-                    walk.file(Text::fixed(path), access, l.name, l.line);
+                SedEffect::File(path, access) => {
+                    walk.file(ScriptWord::fixed(path), access, l.name, l.line);
                 }
-                Found::Command(text) => walk.nested("sed e", &text, l.line),
+                SedEffect::Command(text) => walk.nested("sed e", &text, l.line),
                 // The pattern space runs as a command.
-                Found::PatternSpace => walk.unknown("program text", &text.text, l.line),
+                SedEffect::PatternSpace => walk.unknown("program text", &text.text, l.line),
             }
         }
     }
 }
 
-enum Found {
+enum SedEffect {
     File(Vec<u8>, Access),
     Command(Vec<u8>),
     PatternSpace,
 }
 
-struct Scan<'t> {
+struct SedScan<'t> {
     text: &'t [u8],
     at: usize,
 }
 
-impl Scan<'_> {
+impl SedScan<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -110,17 +110,17 @@ impl Scan<'_> {
 }
 
 /// What follows `s/regex/replacement/`.
-fn flags(s: &mut Scan<'_>, out: &mut Vec<Found>) {
+fn flags(s: &mut SedScan<'_>, out: &mut Vec<SedEffect>) {
     loop {
         match s.peek() {
             Some(b'g' | b'p' | b'i' | b'I' | b'm' | b'M' | b'0'..=b'9') => s.at += 1,
             Some(b'e') => {
                 s.at += 1;
-                out.push(Found::PatternSpace);
+                out.push(SedEffect::PatternSpace);
             }
             Some(b'w') => {
                 s.at += 1;
-                out.push(Found::File(s.rest_of_line(), Access::Write));
+                out.push(SedEffect::File(s.rest_of_line(), Access::Write));
             }
             _ => return,
         }
@@ -128,8 +128,8 @@ fn flags(s: &mut Scan<'_>, out: &mut Vec<Found>) {
 }
 
 /// `None` where the text is no script that this scanner understands.
-fn scan(text: &[u8], out: &mut Vec<Found>) -> Option<()> {
-    let mut s = Scan { text, at: 0 };
+fn scan(text: &[u8], out: &mut Vec<SedEffect>) -> Option<()> {
+    let mut s = SedScan { text, at: 0 };
     loop {
         s.skip(|c| c.is_ascii_whitespace() || c == b';');
         if s.peek().is_none() {
@@ -164,13 +164,13 @@ fn scan(text: &[u8], out: &mut Vec<Found>) -> Option<()> {
                 s.skip(|c| !c.is_ascii_whitespace() && !matches!(c, b';' | b'}'));
             }
             b'l' | b'L' | b'q' | b'Q' => s.skip(|c| c == b' ' || c.is_ascii_digit()),
-            b'r' | b'R' => out.push(Found::File(s.rest_of_line(), Access::Read)),
-            b'w' | b'W' => out.push(Found::File(s.rest_of_line(), Access::Write)),
+            b'r' | b'R' => out.push(SedEffect::File(s.rest_of_line(), Access::Read)),
+            b'w' | b'W' => out.push(SedEffect::File(s.rest_of_line(), Access::Write)),
             b'e' => {
                 let text = s.rest_of_line();
                 out.push(match text.is_empty() {
-                    true => Found::PatternSpace,
-                    false => Found::Command(text),
+                    true => SedEffect::PatternSpace,
+                    false => SedEffect::Command(text),
                 });
             }
             b'y' | b's' => {

@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use sh_syntax::ast::{
-    AndOr, Command, CommandKind, Cond, For, HereDoc, List, Pipeline, Redirect, RedirectFd,
+    AndOr, Command, CommandKind, CommandList, Cond, For, HereDoc, Pipeline, Redirect, RedirectFd,
     RedirectOp, RedirectTarget,
 };
 use sh_syntax::parse::{Aliases, ParseOptions, Parser};
 
 use crate::report::{
-    Access, Error, FileUse, Function, Kind, Redirection, Report, Resolve, Text, Unknown, Variable,
+    Access, AnalysisReport, CommandNameKind, CommandScope, FileUse, FunctionUse, ParseFailure,
+    Redirection, ScriptWord, Unknown, Variable,
 };
-use crate::{MAX_TEXTS, Names, Options};
+use crate::{AnalyzeOptions, CommandNames, MAX_TEXTS};
 
-pub(crate) struct Walk<'n> {
-    pub names: &'n dyn Names,
-    pub report: Report,
+pub(crate) struct ScriptWalk<'n> {
+    pub names: &'n dyn CommandNames,
+    pub report: AnalysisReport,
     pub context: Vec<String>,
     /// How the text is read, as static `shopt` and `alias` commands change it.
     pub posix: bool,
@@ -26,23 +27,23 @@ pub(crate) struct Walk<'n> {
     texts: u32,
 }
 
-struct AliasView(Rc<BTreeMap<Vec<u8>, Rc<[u8]>>>);
+struct AliasTable(Rc<BTreeMap<Vec<u8>, Rc<[u8]>>>);
 
-impl Aliases for AliasView {
+impl Aliases for AliasTable {
     fn get(&self, name: &[u8]) -> Option<Rc<[u8]>> {
         self.0.get(name).cloned()
     }
 }
 
 /// What a redirection gives a command as standard input, where it is known text.
-pub(crate) type Stdin = Option<Text>;
+pub(crate) type Stdin = Option<ScriptWord>;
 
-impl<'n> Walk<'n> {
+impl<'n> ScriptWalk<'n> {
     /// A walk that has seen nothing yet.
-    pub fn new(options: Options, names: &'n dyn Names) -> Walk<'n> {
-        Walk {
+    pub fn new(options: AnalyzeOptions, names: &'n dyn CommandNames) -> ScriptWalk<'n> {
+        ScriptWalk {
             names,
-            report: Report::default(),
+            report: AnalysisReport::default(),
             context: Vec::new(),
             posix: options.posix,
             extglob: options.extglob,
@@ -60,13 +61,17 @@ impl<'n> Walk<'n> {
             o.posix = self.posix;
             o.extglob = self.extglob;
             o.expand_aliases = self.expand_aliases;
-            match parser.next_command(&AliasView(self.aliases.clone())) {
+            match parser.next_command(&AliasTable(self.aliases.clone())) {
                 Ok(None) => return,
                 Ok(Some(list)) => self.list(&list),
                 Err(e) => {
                     for (line, message) in e.lines() {
                         let context = self.context.clone();
-                        self.report.errors.push(Error { line, message: message.to_vec(), context });
+                        self.report.errors.push(ParseFailure {
+                            line,
+                            message: message.to_vec(),
+                            context,
+                        });
                     }
                     return;
                 }
@@ -99,19 +104,19 @@ impl<'n> Walk<'n> {
     }
 
     /// Notes the use of a file.
-    pub fn file(&mut self, path: Text, access: Access, by: &[u8], line: u32) {
+    pub fn file(&mut self, path: ScriptWord, access: Access, by: &[u8], line: u32) {
         let context = self.context.clone();
         self.report.files.push(FileUse { path, access, by: by.to_vec(), line, context });
     }
 
     /// Notes a variable that is set.
-    pub fn variable(&mut self, name: Text, by: &str, value: Option<Text>, line: u32) {
+    pub fn variable(&mut self, name: ScriptWord, by: &str, value: Option<ScriptWord>, line: u32) {
         let (by, context) = (by.to_string(), self.context.clone());
         self.report.variables.push(Variable { name, by, value, line, context });
     }
 
     /// Walks a list.
-    pub fn list(&mut self, list: &List) {
+    pub fn list(&mut self, list: &CommandList) {
         for item in &list.items {
             if item.background {
                 self.within("background", |w| w.and_or(&item.and_or));
@@ -178,13 +183,13 @@ impl<'n> Walk<'n> {
             CommandKind::Cond(e) => self.cond(e, c.line),
             CommandKind::Function(f) => {
                 let (name, context) = (f.name.to_vec(), self.context.clone());
-                self.report.functions.push(Function { name, line: c.line, context });
+                self.report.functions.push(FunctionUse { name, line: c.line, context });
                 let label = format!("function {}", String::from_utf8_lossy(&f.name));
                 self.within(label, |w| w.command(&f.body));
             }
             CommandKind::Coproc(k) => {
                 let name = k.name.as_deref().unwrap_or(b"COPROC");
-                self.variable(Text::fixed(name), "coproc", None, c.line);
+                self.variable(ScriptWord::fixed(name), "coproc", None, c.line);
                 self.within("coproc", |w| w.command(&k.body));
             }
         }
@@ -192,12 +197,12 @@ impl<'n> Walk<'n> {
 
     fn for_loop(&mut self, f: &For, by: &str, line: u32) {
         let words = f.words.iter().flatten();
-        let values: Vec<Text> = words.map(|w| self.word(w, line)).collect();
+        let values: Vec<ScriptWord> = words.map(|w| self.word(w, line)).collect();
         let value = match values.as_slice() {
             [one] => Some(one.clone()),
             _ => None,
         };
-        self.variable(Text::fixed(&*f.name), by, value, line);
+        self.variable(ScriptWord::fixed(&*f.name), by, value, line);
         self.within("loop", |w| w.list(&f.body));
     }
 
@@ -224,7 +229,7 @@ impl<'n> Walk<'n> {
                 RedirectTarget::Word(w) => {
                     let text = self.word(w, r.line);
                     self.redirect(r, &text);
-                    (r.op == RedirectOp::HereString).then(|| Text {
+                    (r.op == RedirectOp::HereString).then(|| ScriptWord {
                         text: [text.text.as_slice(), b"\n"].concat(),
                         // Only quote removal and tilde expansion would change it further.
                         expands: false,
@@ -240,13 +245,13 @@ impl<'n> Walk<'n> {
         stdin
     }
 
-    fn here_doc(&mut self, r: &Redirect, d: &HereDoc) -> Text {
+    fn here_doc(&mut self, r: &Redirect, d: &HereDoc) -> ScriptWord {
         let op = if d.strip_tabs { "<<-" } else { "<<" };
-        self.redirection(r, op, Text::fixed(&*d.delimiter), "0");
+        self.redirection(r, op, ScriptWord::fixed(&*d.delimiter), "0");
         self.word(&d.body, r.line)
     }
 
-    fn redirect(&mut self, r: &Redirect, target: &Text) {
+    fn redirect(&mut self, r: &Redirect, target: &ScriptWord) {
         let number = target.text.strip_suffix(b"-").unwrap_or(&target.text);
         let is_number = !target.dynamic && number.iter().all(u8::is_ascii_digit);
         let (op, fd, access): (_, _, &[Access]) = match r.op {
@@ -271,12 +276,12 @@ impl<'n> Walk<'n> {
         }
     }
 
-    fn redirection(&mut self, r: &Redirect, op: &'static str, target: Text, default: &str) {
+    fn redirection(&mut self, r: &Redirect, op: &'static str, target: ScriptWord, default: &str) {
         let fd = match &r.fd {
             RedirectFd::Default => default.to_string(),
             RedirectFd::Number(n) => n.to_string(),
             RedirectFd::Var { name, .. } => {
-                self.variable(Text::fixed(&**name), "redirection", None, r.line);
+                self.variable(ScriptWord::fixed(&**name), "redirection", None, r.line);
                 format!("{{{}}}", String::from_utf8_lossy(name))
             }
         };
@@ -285,22 +290,24 @@ impl<'n> Walk<'n> {
     }
 
     /// Kinds of names, and files of the commands that are no functions.
-    pub fn finish(mut self) -> Report {
+    pub fn finish(mut self) -> AnalysisReport {
         let functions: std::collections::BTreeSet<Vec<u8>> =
             self.report.functions.iter().map(|f| f.name.clone()).collect();
         let mut commands = std::mem::take(&mut self.report.commands);
         for c in &mut commands {
             c.kind = match c.name.known() {
-                None => Kind::Unknown,
-                Some(n) if c.resolve == Resolve::Any && functions.contains(n) => Kind::Function,
-                Some(n) if n.contains(&b'/') => Kind::Path,
-                Some(n) if c.resolve != Resolve::Program && self.names.is_builtin(n) => {
-                    Kind::Builtin
+                None => CommandNameKind::Unknown,
+                Some(n) if c.resolve == CommandScope::Any && functions.contains(n) => {
+                    CommandNameKind::Function
                 }
-                Some(n) if self.names.is_program(n) => Kind::Applet,
-                Some(_) => Kind::Unknown,
+                Some(n) if n.contains(&b'/') => CommandNameKind::Path,
+                Some(n) if c.resolve != CommandScope::Program && self.names.is_builtin(n) => {
+                    CommandNameKind::Builtin
+                }
+                Some(n) if self.names.is_program(n) => CommandNameKind::Applet,
+                Some(_) => CommandNameKind::Unknown,
             };
-            if c.kind != Kind::Function {
+            if c.kind != CommandNameKind::Function {
                 crate::files::of_command(c, &mut self.report.files);
             }
         }
@@ -312,7 +319,7 @@ impl<'n> Walk<'n> {
 }
 
 /// Names that are no files of interest: the null device and the process's own descriptors.
-fn is_stream(path: &Text) -> bool {
+fn is_stream(path: &ScriptWord) -> bool {
     path.known().is_some_and(|p| {
         matches!(p, b"/dev/null" | b"/dev/stdin" | b"/dev/stdout" | b"/dev/stderr" | b"-")
             || p.starts_with(b"/dev/fd/")

@@ -1,12 +1,12 @@
 //! Words: what is static text in them; what runs or is assigned while they are expanded.
 
 use sh_syntax::ast::{
-    Arith, ArithExpr, ArithPlace, ArrayElement, AssignValue, Assignment, CommandSub, CommandWord,
-    Param, ParamName, ParamOp, Subscript, Word, WordPart,
+    ArithExpr, ArithPlace, ArithText, ArrayElement, AssignValue, Assignment, CommandSub,
+    CommandWord, Param, ParamName, ParamOp, Subscript, Word, WordPart,
 };
 
-use crate::report::{Access, Text};
-use crate::walk::Walk;
+use crate::report::{Access, ScriptWord};
+use crate::walk::ScriptWalk;
 
 /// Characters that make unquoted text a pattern or something else than itself.
 fn is_active(text: &[u8], first: bool) -> bool {
@@ -22,10 +22,10 @@ fn is_braced(text: &[u8]) -> bool {
     inside.contains(&b'}') && (inside.contains(&b',') || inside.windows(2).any(|w| w == b".."))
 }
 
-impl Walk<'_> {
+impl ScriptWalk<'_> {
     /// Looks into a word; its text.
-    pub fn word(&mut self, w: &Word, line: u32) -> Text {
-        let mut text = Text::default();
+    pub fn word(&mut self, w: &Word, line: u32) -> ScriptWord {
+        let mut text = ScriptWord::default();
         self.parts(&w.parts, true, line, &mut text);
         // A brace expansion may be spread over parts: `{a,"b c"}`.
         if !text.dynamic && is_braced(&w.raw) && w.parts.len() > 1 {
@@ -39,7 +39,7 @@ impl Walk<'_> {
         text
     }
 
-    fn parts(&mut self, parts: &[WordPart], first: bool, line: u32, out: &mut Text) {
+    fn parts(&mut self, parts: &[WordPart], first: bool, line: u32, out: &mut ScriptWord) {
         for (i, part) in parts.iter().enumerate() {
             match part {
                 WordPart::Literal(t) => {
@@ -73,7 +73,7 @@ impl Walk<'_> {
             let context = self.context.clone();
             let mut message = if e.line == 0 { e.cause.message() } else { e.render(b"") };
             message.truncate(message.strip_suffix(b"\n").map_or(message.len(), <[u8]>::len));
-            self.report.errors.push(crate::report::Error { line: s.line, message, context });
+            self.report.errors.push(crate::report::ParseFailure { line: s.line, message, context });
         }
         if s.is_file_read {
             // `$(< file)`: the redirection is the whole command.
@@ -104,8 +104,8 @@ impl Walk<'_> {
             ParamOp::Assign { word, .. } => {
                 let value = self.word(word, line);
                 let name = match &p.name {
-                    ParamName::Variable(n) if !p.indirect => Text::fixed(&**n),
-                    _ => Text { text: p.raw.to_vec(), dynamic: true, expands: false },
+                    ParamName::Variable(n) if !p.indirect => ScriptWord::fixed(&**n),
+                    _ => ScriptWord { text: p.raw.to_vec(), dynamic: true, expands: false },
                 };
                 self.variable(name, "expansion", Some(value), line);
             }
@@ -140,8 +140,8 @@ impl Walk<'_> {
     }
 
     /// Arithmetic: substitutions in its text, variables that it assigns.
-    pub fn arith(&mut self, a: &Arith, line: u32) {
-        self.parts(&a.word.parts, false, line, &mut Text::default());
+    pub fn arith(&mut self, a: &ArithText, line: u32) {
+        self.parts(&a.word.parts, false, line, &mut ScriptWord::default());
         let mut todo: Vec<&ArithExpr> = a.expr.as_deref().into_iter().collect();
         while let Some(e) = todo.pop() {
             match e {
@@ -165,11 +165,11 @@ impl Walk<'_> {
     }
 
     fn arith_target(&mut self, target: &ArithPlace, line: u32) {
-        self.variable(Text::fixed(&*target.name), "arithmetic", None, line);
+        self.variable(ScriptWord::fixed(&*target.name), "arithmetic", None, line);
     }
 
     /// Walks an assignment; its value as far as it is known.
-    pub fn assignment(&mut self, a: &Assignment, by: &str) -> Text {
+    pub fn assignment(&mut self, a: &Assignment, by: &str) -> ScriptWord {
         self.subscript(a.subscript.as_ref(), a.line);
         let value = match &a.value {
             AssignValue::Scalar(w) => self.word(w, a.line),
@@ -179,7 +179,7 @@ impl Walk<'_> {
                     self.word(value, a.line);
                 }
                 let at = a.raw.iter().position(|c| *c == b'(').unwrap_or(0);
-                Text {
+                ScriptWord {
                     text: a.raw.get(at..).unwrap_or_default().to_vec(),
                     dynamic: true,
                     expands: false,
@@ -187,15 +187,15 @@ impl Walk<'_> {
             }
         };
         let dynamic = value.dynamic;
-        let mut shown = Text { expands: value.expands, ..value.clone() };
+        let mut shown = ScriptWord { expands: value.expands, ..value.clone() };
         // Pathname and brace expansion do not act on assigned values; a tilde does.
         shown.expands = shown.expands && shown.text.contains(&b'~');
-        self.variable(Text::fixed(&*a.name), by, Some(shown), a.line);
-        Text { text: a.raw.to_vec(), dynamic, expands: false }
+        self.variable(ScriptWord::fixed(&*a.name), by, Some(shown), a.line);
+        ScriptWord { text: a.raw.to_vec(), dynamic, expands: false }
     }
 
     /// A word of a simple command; `by` is the declaration builtin it belongs to.
-    pub fn command_word(&mut self, w: &CommandWord, by: &str, line: u32) -> Text {
+    pub fn command_word(&mut self, w: &CommandWord, by: &str, line: u32) -> ScriptWord {
         match w {
             CommandWord::Word(w) => self.word(w, line),
             // No variable, but read like one.
@@ -207,14 +207,14 @@ impl Walk<'_> {
             }) if by == "alias" => {
                 let value = self.word(value, line);
                 let text = [&**name, b"=", &*value.text].concat();
-                Text { text, dynamic: value.dynamic, expands: false }
+                ScriptWord { text, dynamic: value.dynamic, expands: false }
             }
             CommandWord::Assignment(a) => self.assignment(a, by),
         }
     }
 
     /// Notes that a file's content runs as code that was not looked at.
-    pub fn runs_file(&mut self, path: &Text, by: &[u8], line: u32) {
+    pub fn runs_file(&mut self, path: &ScriptWord, by: &[u8], line: u32) {
         self.file(path.clone(), Access::Execute, by, line);
         self.unknown("script file", &path.text, line);
     }

@@ -1,9 +1,9 @@
 //! Programs that run the command their operands name.
 
-use crate::command::{Line, SHELLS, base, show};
-use crate::options::{Spec, split};
-use crate::report::{Access, Resolve, Text};
-use crate::walk::Walk;
+use crate::command::{AnalyzedLine, SHELLS, base, show};
+use crate::options::{OptionLetters, split};
+use crate::report::{Access, CommandScope, ScriptWord};
+use crate::walk::ScriptWalk;
 
 /// `NAME [option]... [operand]... command [argument]...`
 struct Wrapper {
@@ -61,7 +61,7 @@ const WRAPPERS: &[Wrapper] = &[
     w(b"watch", "n", 0),
 ];
 
-const XARGS: Spec = Spec {
+const XARGS: OptionLetters = OptionLetters {
     short: "adEILnPs",
     long: &[
         "arg-file",
@@ -76,9 +76,9 @@ const XARGS: Spec = Spec {
     ordered: true,
 };
 
-impl Walk<'_> {
+impl ScriptWalk<'_> {
     /// Looks at the command that a wrapper runs; `false` if this is no wrapper.
-    pub fn wrapper(&mut self, l: &Line<'_>) -> bool {
+    pub fn wrapper(&mut self, l: &AnalyzedLine<'_>) -> bool {
         let name = base(l.name);
         match name {
             b"xargs" => self.xargs(l),
@@ -91,8 +91,8 @@ impl Walk<'_> {
         true
     }
 
-    fn wrapped(&mut self, w: &Wrapper, l: &Line<'_>) {
-        let s = split(l.args, Spec { short: w.short, long: w.long, ordered: true });
+    fn wrapped(&mut self, w: &Wrapper, l: &AnalyzedLine<'_>) {
+        let s = split(l.args, OptionLetters { short: w.short, long: w.long, ordered: true });
         let mut operands = s.operands.as_slice();
         let label = show(w.name);
         if w.name == b"env" {
@@ -115,7 +115,7 @@ impl Walk<'_> {
                 let Some(at) = first.text.iter().position(|c| *c == b'=') else { break };
                 let name = first.text.get(..at).unwrap_or_default();
                 let dynamic = first.dynamic && name.iter().any(|c| b"$`\"'\\".contains(c));
-                let name = Text { dynamic, ..Text::fixed(name) };
+                let name = ScriptWord { dynamic, ..ScriptWord::fixed(name) };
                 self.variable(name, &label, Some(first.tail(at + 1)), l.line);
                 operands = rest;
             }
@@ -134,13 +134,15 @@ impl Walk<'_> {
         if w.name == b"watch" && !s.any(&["x", "exec"]) {
             let words: Vec<&[u8]> = command.iter().map(|c| c.text.as_slice()).collect();
             let dynamic = command.iter().any(|c| c.dynamic);
-            let text = Text { text: words.join(&b' '), dynamic, expands: false };
+            let text = ScriptWord { text: words.join(&b' '), dynamic, expands: false };
             return self.code("watch".into(), &text, l.line);
         }
-        self.within(label, |walk| walk.run(command, l.line, Resolve::Program, l.stdin, l.more));
+        self.within(label, |walk| {
+            walk.run(command, l.line, CommandScope::Program, l.stdin, l.more)
+        });
     }
 
-    fn xargs(&mut self, l: &Line<'_>) {
+    fn xargs(&mut self, l: &AnalyzedLine<'_>) {
         let s = split(l.args, XARGS);
         for f in s.values(&["a", "arg-file"]) {
             self.file(f.clone(), Access::Read, l.name, l.line);
@@ -148,7 +150,7 @@ impl Walk<'_> {
         let mark = s.values(&["I", "replace"]).next().map(|t| t.text.clone());
         let mut command = s.operands;
         if command.is_empty() {
-            command.push(Text::fixed("echo"));
+            command.push(ScriptWord::fixed("echo"));
         }
         let more = match &mark {
             Some(m) if !m.is_empty() => {
@@ -158,7 +160,7 @@ impl Walk<'_> {
             _ => true,
         };
         self.within("xargs", |w| {
-            w.run(&command, l.line, Resolve::Program, None, more);
+            w.run(&command, l.line, CommandScope::Program, None, more);
             // What is added could be the code itself.
             let shell = command.first().is_some_and(|c| SHELLS.contains(&base(&c.text)));
             if more && shell && command.len() == 1 {
@@ -167,9 +169,9 @@ impl Walk<'_> {
         });
     }
 
-    fn find(&mut self, l: &Line<'_>) {
+    fn find(&mut self, l: &AnalyzedLine<'_>) {
         let is_expression =
-            |t: &Text| matches!(t.text.first(), Some(b'-' | b'(' | b')' | b'!' | b','));
+            |t: &ScriptWord| matches!(t.text.first(), Some(b'-' | b'(' | b')' | b'!' | b','));
         let mut i = 0;
         while l.args.get(i).is_some_and(|a| matches!(a.text.as_slice(), b"-H" | b"-L" | b"-P")) {
             i += 1;
@@ -180,7 +182,7 @@ impl Walk<'_> {
             i += 1;
         }
         if starts.is_empty() {
-            starts.push(Text::fixed("."));
+            starts.push(ScriptWord::fixed("."));
         }
         for s in &starts {
             self.file(s.clone(), Access::Read, l.name, l.line);
@@ -213,7 +215,9 @@ impl Walk<'_> {
                     let mut command = rest.get(..end).unwrap_or_default().to_vec();
                     replace_marks(&mut command, b"{}");
                     let label = format!("find {}", show(&a.text));
-                    self.within(label, |w| w.run(&command, l.line, Resolve::Program, None, false));
+                    self.within(label, |w| {
+                        w.run(&command, l.line, CommandScope::Program, None, false)
+                    });
                     i += end + 1;
                 }
                 _ => {}
@@ -223,7 +227,7 @@ impl Walk<'_> {
 }
 
 /// Words in which a mark is replaced when the command runs are not static.
-fn replace_marks(words: &mut [Text], mark: &[u8]) {
+fn replace_marks(words: &mut [ScriptWord], mark: &[u8]) {
     for w in words {
         if w.text.windows(mark.len()).any(|x| x == mark) {
             w.dynamic = true;

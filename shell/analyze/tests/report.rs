@@ -1,11 +1,11 @@
 //! What the analysis says of small scripts, read from its JSON as a caller would.
 
 use serde_json::Value;
-use sh_analyze::{Names, Options, analyze};
+use sh_analyze::{AnalyzeOptions, CommandNames, analyze};
 
 struct Image;
 
-impl Names for Image {
+impl CommandNames for Image {
     fn is_builtin(&self, name: &[u8]) -> bool {
         [&b"echo"[..], b"eval", b"trap", b"cd", b"command", b"exec", b"read", b"declare", b"local"]
             .contains(&name)
@@ -31,7 +31,7 @@ impl Names for Image {
 }
 
 fn report(script: &str) -> Value {
-    let json = analyze(script.as_bytes(), Options::default(), &Image).to_json();
+    let json = analyze(script.as_bytes(), AnalyzeOptions::default(), &Image).to_json();
     serde_json::from_str(&json).unwrap_or_else(|e| panic!("{script}: {e}\n{json}"))
 }
 
@@ -245,7 +245,7 @@ fn hostile() {
     assert!(unknowns(&text).iter().any(|u| u.starts_with("nesting:")));
     report(&format!("[[ a {} ]]", "&& a".repeat(20_000)));
     report(&format!("(( 1 {} ))", "+ 1".repeat(20_000)));
-    analyze(b"echo \xff\xfe '\x01' \"$(\xff)\"", Options::default(), &Image).to_json();
+    analyze(b"echo \xff\xfe '\x01' \"$(\xff)\"", AnalyzeOptions::default(), &Image).to_json();
 }
 
 fn shell_quote(text: &str) -> String {
@@ -261,5 +261,8 @@ fn documented() {
     let script = command
         .strip_prefix("$ runner exec image.webc -- bash --analyze -c '")
         .and_then(|c| c.strip_suffix('\''));
-    assert_eq!(analyze(script.unwrap().as_bytes(), Options::default(), &Image).to_json(), json);
+    assert_eq!(
+        analyze(script.unwrap().as_bytes(), AnalyzeOptions::default(), &Image).to_json(),
+        json
+    );
 }

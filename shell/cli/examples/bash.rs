@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use box_applet::{Ctx, Env, Input, Output, Run, Sink, Source, Table};
+use box_applet::{AppletRun, AppletTable, Ctx, Env, InputSource, OutStream, OutputSink, StdInput};
 use box_sys::{
     INHERITED_FDS, Os, Pid, Processes, SpawnSpec, WaitStatus, inherited, initial_cwd, path,
 };
@@ -21,7 +21,7 @@ use box_sys::{
 /// Names the file that stands in for the node with a session's state.
 const SESSION_FILE: &str = "SESSION_FILE";
 
-static TABLE: Table = Table::new(sh_cli::APPLETS, &[]);
+static TABLE: AppletTable = AppletTable::new(sh_cli::APPLETS, &[]);
 
 #[cfg(target_os = "wasi")]
 fn main() -> ExitCode {
@@ -70,8 +70,8 @@ impl Begin {
         let arg0 = argv.next().unwrap_or_default();
         let name = arg0.rsplit(|c| *c == b'/').next().unwrap_or_default().to_vec();
         let applet = TABLE.find(&name).or_else(|| TABLE.find(b"bash"));
-        let Some(Run::Ctx(run)) = applet.map(|a| a.run) else { return 127 };
-        let sink = |f: Option<Rc<File>>| f.map_or(Sink::Closed, Sink::File);
+        let Some(AppletRun::Ctx(run)) = applet.map(|a| a.run) else { return 127 };
+        let sink = |f: Option<Rc<File>>| f.map_or(OutputSink::Closed, OutputSink::File);
         let [stdin, stdout, stderr] = self.stdio;
         let mut ctx = Ctx {
             name: String::from_utf8_lossy(&name).into_owned(),
@@ -79,9 +79,9 @@ impl Begin {
             arg0: arg0.clone(),
             env: self.env,
             cwd: self.cwd,
-            stdin: Input::new(stdin.map_or(Source::Closed, Source::File)),
-            stdout: Output::buffered(sink(stdout)),
-            stderr: Output::unbuffered(sink(stderr)),
+            stdin: StdInput::new(stdin.map_or(InputSource::Closed, InputSource::File)),
+            stdout: OutStream::buffered(sink(stdout)),
+            stderr: OutStream::unbuffered(sink(stderr)),
             extra_fds: self.extra,
             procs,
             table: &TABLE,
@@ -98,7 +98,7 @@ struct InSession {
     file: PathBuf,
 }
 
-impl box_sys::Files for InSession {}
+impl box_sys::FileSystem for InSession {}
 
 impl Processes for InSession {
     fn session_state(&self) -> io::Result<Vec<u8>> {
@@ -176,7 +176,7 @@ struct Sequential {
     ended: RefCell<HashMap<Pid, WaitStatus>>,
 }
 
-impl box_sys::Files for Sequential {}
+impl box_sys::FileSystem for Sequential {}
 
 impl Processes for Sequential {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {

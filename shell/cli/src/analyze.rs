@@ -3,14 +3,14 @@
 use std::io::Write;
 
 use box_applet::{Ctx, Exit};
-use sh_analyze::{Names, Options, analyze};
+use sh_analyze::{AnalyzeOptions, CommandNames, analyze};
 use sh_exec::state::options::ShOpt;
 
 use crate::options::Invocation;
 
-struct Known<'t>(&'t box_applet::Table);
+struct KnownCommands<'t>(&'t box_applet::AppletTable);
 
-impl Names for Known<'_> {
+impl CommandNames for KnownCommands<'_> {
     fn is_builtin(&self, name: &[u8]) -> bool {
         sh_exec::builtin::find(name).is_some()
     }
@@ -23,8 +23,8 @@ impl Names for Known<'_> {
 /// Status 0, or 2 where the script has a syntax error.
 pub fn run(ctx: &mut Ctx<'_>, inv: &Invocation, text: &[u8]) -> Exit {
     let extglob = inv.shopt.iter().any(|(o, on)| *o == ShOpt::ExtGlob && *on);
-    let options = Options { posix: inv.posix, extglob };
-    let report = analyze(text, options, &Known(ctx.table));
+    let options = AnalyzeOptions { posix: inv.posix, extglob };
+    let report = analyze(text, options, &KnownCommands(ctx.table));
     let written =
         ctx.stdout.write_all(report.to_json().as_bytes()).and_then(|()| ctx.stdout.flush());
     if let Err(e) = written {

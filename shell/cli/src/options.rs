@@ -4,7 +4,7 @@ use sh_exec::state::options::{SetOpt, ShOpt, letter, set_option, shopt_option};
 
 /// Where commands come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Source {
+pub enum ScriptSource {
     /// `-c`
     Command(Vec<u8>),
     File(Vec<u8>),
@@ -15,7 +15,7 @@ pub enum Source {
 /// What the command line says.
 #[derive(Debug, Default)]
 pub struct Invocation {
-    pub source: Source,
+    pub source: ScriptSource,
     /// `$0` if given after `-c`.
     pub name: Option<Vec<u8>>,
     pub positional: Vec<Vec<u8>>,
@@ -25,7 +25,7 @@ pub struct Invocation {
     pub login: bool,
     pub posix: bool,
     /// `-o` or `+o`/`-O`/`+O` without a name: list options and end.
-    pub list: Option<List>,
+    pub list: Option<OptionList>,
     pub help: bool,
     pub version: bool,
     pub rcfile: Option<Vec<u8>>,
@@ -40,14 +40,14 @@ pub struct Invocation {
 
 /// Options to be listed instead of commands to be run: as a table, or as commands that set them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum List {
+pub enum OptionList {
     Set { table: bool },
     Shopt { table: bool },
 }
 
 /// A wrong option: the message after the name of the shell, and whether the usage follows.
 #[derive(Debug)]
-pub struct Wrong {
+pub struct ShellUsageError {
     pub message: Vec<u8>,
     pub usage: bool,
 }
@@ -56,7 +56,7 @@ pub struct Wrong {
 ///
 /// # Errors
 /// The first option that means nothing, or lacks its argument.
-pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, Wrong> {
+pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, ShellUsageError> {
     let mut inv = Invocation::default();
     let mut rest = args;
     // `-c` and `-s`.
@@ -90,7 +90,7 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, Wrong> {
                     Some(o) => inv.set.push((o, on)),
                     None => {
                         let message = [&[*sign, *c], b": invalid option".as_slice()].concat();
-                        return Err(Wrong { message, usage: true });
+                        return Err(ShellUsageError { message, usage: true });
                     }
                 },
             }
@@ -100,12 +100,12 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, Wrong> {
     if command {
         let Some(text) = rest.next() else {
             let message = b"-c: option requires an argument".to_vec();
-            return Err(Wrong { message, usage: false });
+            return Err(ShellUsageError { message, usage: false });
         };
-        inv.source = Source::Command(text);
+        inv.source = ScriptSource::Command(text);
         inv.name = rest.next();
     } else if !stdin && let Some(file) = rest.next() {
-        inv.source = Source::File(file);
+        inv.source = ScriptSource::File(file);
     }
     inv.positional = rest.collect();
     Ok(inv)
@@ -118,15 +118,16 @@ fn named_option(
     of_set: bool,
     on: bool,
     next: Option<&Vec<u8>>,
-) -> Result<usize, Wrong> {
+) -> Result<usize, ShellUsageError> {
     let Some(name) = next.filter(|a| !a.starts_with(b"-") && !a.starts_with(b"+")) else {
         inv.list = Some(match of_set {
-            true => List::Set { table: on },
-            false => List::Shopt { table: on },
+            true => OptionList::Set { table: on },
+            false => OptionList::Shopt { table: on },
         });
         return Ok(0);
     };
-    let wrong = |what: &[u8]| Wrong { message: [name.as_slice(), what].concat(), usage: false };
+    let wrong =
+        |what: &[u8]| ShellUsageError { message: [name.as_slice(), what].concat(), usage: false };
     match of_set {
         true => {
             let option = set_option(name).ok_or_else(|| wrong(b": invalid option name"))?;
@@ -141,7 +142,11 @@ fn named_option(
 }
 
 /// A long option; how many further arguments it used.
-fn long_option(inv: &mut Invocation, arg: &[u8], next: Option<&Vec<u8>>) -> Result<usize, Wrong> {
+fn long_option(
+    inv: &mut Invocation,
+    arg: &[u8],
+    next: Option<&Vec<u8>>,
+) -> Result<usize, ShellUsageError> {
     match arg {
         b"--posix" => inv.posix = true,
         b"--login" => inv.login = true,
@@ -158,7 +163,7 @@ fn long_option(inv: &mut Invocation, arg: &[u8], next: Option<&Vec<u8>>) -> Resu
         b"--rcfile" | b"--init-file" | b"--budget" => {
             let Some(file) = next else {
                 let message = [arg, b": option requires an argument"].concat();
-                return Err(Wrong { message, usage: false });
+                return Err(ShellUsageError { message, usage: false });
             };
             let option = if arg == b"--budget" { &mut inv.budget } else { &mut inv.rcfile };
             *option = Some(file.clone());
@@ -167,7 +172,7 @@ fn long_option(inv: &mut Invocation, arg: &[u8], next: Option<&Vec<u8>>) -> Resu
         b"--dump-strings" | b"--dump-po-strings" | b"--pretty-print" => {}
         _ => {
             let message = [arg, b": invalid option"].concat();
-            return Err(Wrong { message, usage: true });
+            return Err(ShellUsageError { message, usage: true });
         }
     }
     Ok(0)

@@ -3,15 +3,15 @@
 use std::io::{Read, Write};
 use std::rc::Rc;
 
-use box_applet::{Ctx, Ended, Exit, Input, Output, Sink, Source as Stream};
+use box_applet::{Ctx, Ended, Exit, InputSource as Stream, OutStream, OutputSink, StdInput};
 use box_sys::{path, strerror};
-use sh_exec::budget::Limits;
-use sh_exec::io::{Desc, FdTable, Memory, OpenFile};
-use sh_exec::run::{Text, TextKind};
+use sh_exec::budget::ScriptLimits;
+use sh_exec::io::{DescriptorTarget, FdTable, MemoryInput, OpenFile};
+use sh_exec::run::{SourceText, TextKind};
 use sh_exec::state::options::{CommandSource, SetOpt, ShOpt};
-use sh_exec::{STATE_OPTION, Shell, Start};
+use sh_exec::{STATE_OPTION, Shell, ShellStart};
 
-use crate::options::{Invocation, List, Source, Wrong, parse};
+use crate::options::{Invocation, OptionList, ScriptSource, ShellUsageError, parse};
 
 /// Environment variable with the limits, as `--budget` has them: shells started by this one get
 /// the same.
@@ -41,9 +41,9 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
     };
     inv.posix |= posix;
     if let Some(budget) = &inv.budget {
-        if let Err(part) = Limits::parse(budget) {
+        if let Err(part) = ScriptLimits::parse(budget) {
             let message = [b"--budget: ", part.as_slice(), b": invalid limit"].concat();
-            return wrong(ctx, &Wrong { message, usage: false });
+            return wrong(ctx, &ShellUsageError { message, usage: false });
         }
         ctx.env.set(BUDGET, budget);
     }
@@ -61,12 +61,12 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
     let mut shell = started(ctx, &inv);
     if let Some(list) = inv.list {
         let text: &[u8] = match list {
-            List::Set { table: true } => b"set -o",
-            List::Set { table: false } => b"set +o",
-            List::Shopt { table: true } => b"shopt",
-            List::Shopt { table: false } => b"shopt -p",
+            OptionList::Set { table: true } => b"set -o",
+            OptionList::Set { table: false } => b"set +o",
+            OptionList::Shopt { table: true } => b"shopt",
+            OptionList::Shopt { table: false } => b"shopt -p",
         };
-        return exit(shell.run_main(Text { text, line: 1, kind: TextKind::Script }));
+        return exit(shell.run_main(SourceText { text, line: 1, kind: TextKind::Script }));
     }
     if inv.analyze {
         return match analyzed_text(&mut shell, &inv) {
@@ -80,11 +80,11 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
 /// The shell that an invocation asks for, which has run nothing yet.
 fn started<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
     let arg0 = match (&inv.source, &inv.name) {
-        (Source::Command(_), Some(n)) => n.clone(),
-        (Source::File(f), _) => f.clone(),
+        (ScriptSource::Command(_), Some(n)) => n.clone(),
+        (ScriptSource::File(f), _) => f.clone(),
         _ => ctx.arg0.clone(),
     };
-    let mut shell = Shell::new(Start {
+    let mut shell = Shell::new(ShellStart {
         arg0,
         positional: inv.positional.clone(),
         env: ctx.env.to_vec(),
@@ -101,9 +101,9 @@ fn started<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
 /// The text that `--analyze` is about, or the status after a message.
 fn analyzed_text(shell: &mut Shell<'_>, inv: &Invocation) -> Result<Vec<u8>, i32> {
     match &inv.source {
-        Source::Command(text) => Ok(text.clone()),
-        Source::File(file) => read_script(shell, file),
-        Source::Stdin => {
+        ScriptSource::Command(text) => Ok(text.clone()),
+        ScriptSource::File(file) => read_script(shell, file),
+        ScriptSource::Stdin => {
             shell.read_stdin().map_err(|e| complain(shell, b"stdin", &strerror(&e), 126))
         }
     }
@@ -122,7 +122,7 @@ fn run_source(shell: &mut Shell<'_>, inv: &Invocation, name: &str) -> i32 {
             }
         }
     }
-    let interactive = inv.source == Source::Stdin && shell.options_mut().is_interactive();
+    let interactive = inv.source == ScriptSource::Stdin && shell.options_mut().is_interactive();
     if interactive {
         if let (false, Some(rc)) = (inv.norc, &inv.rcfile) {
             shell.source_quietly(rc);
@@ -131,12 +131,12 @@ fn run_source(shell: &mut Shell<'_>, inv: &Invocation, name: &str) -> i32 {
         bash_env(shell, inv);
     }
     match &inv.source {
-        Source::Command(text) => {
+        ScriptSource::Command(text) => {
             shell.set_command_string(text);
-            shell.run_main(Text { text, line: 1, kind: TextKind::CommandString })
+            shell.run_main(SourceText { text, line: 1, kind: TextKind::CommandString })
         }
-        Source::File(file) => script(shell, file),
-        Source::Stdin => shell.run_stdin(),
+        ScriptSource::File(file) => script(shell, file),
+        ScriptSource::Stdin => shell.run_stdin(),
     }
 }
 
@@ -193,7 +193,7 @@ fn script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
         text.push(b'\n');
     }
     shell.enter_script(file);
-    shell.run_main(Text { text: &text, line: 1, kind: TextKind::Script })
+    shell.run_main(SourceText { text: &text, line: 1, kind: TextKind::Script })
 }
 
 /// Continues the work of another shell.
@@ -206,7 +206,7 @@ fn resume(ctx: &mut Ctx<'_>, number: &[u8]) -> Exit {
         ctx.error("no shell state");
         return Exit(2);
     }
-    let start = Start {
+    let start = ShellStart {
         arg0: b"bash".to_vec(),
         positional: Vec::new(),
         env: Vec::new(),
@@ -224,9 +224,9 @@ fn resume(ctx: &mut Ctx<'_>, number: &[u8]) -> Exit {
 /// now on: a script that redirects one for good (`exec > file`) closes what it was.
 fn descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     let table = shared_descriptors(ctx, skip);
-    ctx.stdin = Input::new(Stream::Closed);
-    ctx.stdout = Output::unbuffered(Sink::Closed);
-    ctx.stderr = Output::unbuffered(Sink::Closed);
+    ctx.stdin = StdInput::new(Stream::Closed);
+    ctx.stdout = OutStream::unbuffered(OutputSink::Closed);
+    ctx.stderr = OutStream::unbuffered(OutputSink::Closed);
     ctx.extra_fds.clear();
     table
 }
@@ -236,16 +236,18 @@ fn shared_descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     ctx.stdin.give_back();
     let _ = ctx.stdout.flush();
     let stdin = match ctx.stdin.source() {
-        Stream::File(f) => Some(Desc::File(Rc::new(OpenFile::new(f.clone(), true)))),
-        Stream::Bytes(b) => Some(Desc::Memory(Rc::new(Memory::new(b.clone())))),
+        Stream::File(f) => Some(DescriptorTarget::File(Rc::new(OpenFile::new(f.clone(), true)))),
+        Stream::Bytes(b) => Some(DescriptorTarget::Memory(Rc::new(MemoryInput::new(b.clone())))),
         Stream::Closed => None,
     };
     table.set(0, stdin);
-    let mut out = |n: u32, sink: &Sink| {
+    let mut out = |n: u32, sink: &OutputSink| {
         let desc = match sink {
-            Sink::File(f) => Some(Desc::File(Rc::new(OpenFile::new(f.clone(), true)))),
-            Sink::Buffer(b) => Some(Desc::Capture(b.clone())),
-            Sink::Closed => None,
+            OutputSink::File(f) => {
+                Some(DescriptorTarget::File(Rc::new(OpenFile::new(f.clone(), true))))
+            }
+            OutputSink::Buffer(b) => Some(DescriptorTarget::Capture(b.clone())),
+            OutputSink::Closed => None,
         };
         table.set(n, desc);
     };
@@ -253,26 +255,26 @@ fn shared_descriptors(ctx: &mut Ctx<'_>, skip: Option<u32>) -> FdTable {
     out(2, ctx.stderr.sink());
     for (n, f) in &ctx.extra_fds {
         if Some(*n) != skip {
-            table.set(*n, Some(Desc::File(Rc::new(OpenFile::new(f.clone(), true)))));
+            table.set(*n, Some(DescriptorTarget::File(Rc::new(OpenFile::new(f.clone(), true)))));
         }
     }
     table
 }
 
 /// The limits in force. A variable that means nothing is passed over, as bash does with its own.
-fn limits(ctx: &Ctx<'_>) -> Limits {
-    ctx.env.get(BUDGET).and_then(|b| Limits::parse(b).ok()).unwrap_or(Limits::NORMAL)
+fn limits(ctx: &Ctx<'_>) -> ScriptLimits {
+    ctx.env.get(BUDGET).and_then(|b| ScriptLimits::parse(b).ok()).unwrap_or(ScriptLimits::NORMAL)
 }
 
 fn configure(shell: &mut Shell<'_>, inv: &Invocation) {
-    let stdin = inv.source == Source::Stdin;
+    let stdin = inv.source == ScriptSource::Stdin;
     let terminal = stdin && shell.fd_is_terminal(0) && shell.fd_is_terminal(2);
     let interactive = inv.interactive || terminal;
     let o = shell.options_mut();
     let source = match inv.source {
-        Source::Command(_) => CommandSource::String,
-        Source::File(_) => CommandSource::File,
-        Source::Stdin => CommandSource::Stdin,
+        ScriptSource::Command(_) => CommandSource::String,
+        ScriptSource::File(_) => CommandSource::File,
+        ScriptSource::Stdin => CommandSource::Stdin,
     };
     o.set_call(source, interactive);
     if inv.posix {
@@ -313,7 +315,7 @@ fn bash_env(shell: &mut Shell<'_>, inv: &Invocation) {
     shell.source_quietly(&value);
 }
 
-fn wrong(ctx: &mut Ctx<'_>, w: &Wrong) -> Exit {
+fn wrong(ctx: &mut Ctx<'_>, w: &ShellUsageError) -> Exit {
     ctx.error_bytes(&[&w.message]);
     if w.usage {
         let name = &ctx.name;

@@ -273,15 +273,19 @@ fn what_cannot_be_taken_up_is_named() {
     assert_eq!(String::from_utf8_lossy(&out.stderr), want);
     assert_eq!(s.out("pwd"), "/usr\n");
 
-    use box_sys::session::{Function, Record, Writer};
-    let mut w = Writer::new();
-    w.record(&Record::Set { name: b"quick", on: true });
-    w.record(&Record::Trap { condition: b"SIGNONE", action: b"exit" });
-    w.record(&Record::Alias { name: b"a", text: b"b" });
-    let f = Function { name: b"f", text: b"f () { echo $(", ..Function::default() };
-    w.record(&Record::Function(f));
-    let two = Function { name: b"two", text: b"two () { :; }; echo run", ..Function::default() };
-    w.record(&Record::Function(two));
+    use box_sys::session::{SessionFunction, SessionRecord, SessionWriter};
+    let mut w = SessionWriter::new();
+    w.record(&SessionRecord::Set { name: b"quick", on: true });
+    w.record(&SessionRecord::Trap { condition: b"SIGNONE", action: b"exit" });
+    w.record(&SessionRecord::Alias { name: b"a", text: b"b" });
+    let f = SessionFunction { name: b"f", text: b"f () { echo $(", ..SessionFunction::default() };
+    w.record(&SessionRecord::Function(f));
+    let two = SessionFunction {
+        name: b"two",
+        text: b"two () { :; }; echo run",
+        ..SessionFunction::default()
+    };
+    w.record(&SessionRecord::Function(two));
     std::fs::write(s.file(), w.finish()).unwrap();
     let out = s.call("alias; f; two; echo $?; declare -F");
     assert_eq!(
@@ -295,7 +299,7 @@ fn what_cannot_be_taken_up_is_named() {
     assert_eq!(err, want);
 
     // No state: the call goes on without.
-    let mut newer = Writer::new().finish();
+    let mut newer = SessionWriter::new().finish();
     newer[4] = 9;
     for (bytes, why) in [
         (&b"nonsense"[..], "corrupt session state"),
@@ -313,25 +317,29 @@ fn what_cannot_be_taken_up_is_named() {
 /// Whatever bytes stand there, a call ends by itself and soon.
 #[test]
 fn hostile_states() {
-    use box_sys::session::{Record, Value, Writer};
+    use box_sys::session::{SessionRecord, SessionValue, SessionWriter};
     let s = Session::new();
     for far in [i64::MIN, i64::MAX] {
-        let mut w = Writer::new();
-        w.record(&Record::SecondsZero(far));
-        w.record(&Record::GetOpts { index: u32::MAX, offset: u32::MAX });
-        w.record(&Record::Umask(u16::MAX));
-        w.record(&Record::Random(0));
-        w.record(&Record::Directories(vec![b"", b"\0", b"relative"]));
-        w.record(&Record::Cwd(b"relative"));
-        let a = Value::Indexed(vec![(far, b"x"), (-1, b"y")]);
-        w.record(&Record::Variable { name: b"a", attributes: b"aAnirtxclu?", value: a });
-        let me = Value::Scalar(b"me");
-        w.record(&Record::Variable { name: b"me", attributes: b"n", value: me });
+        let mut w = SessionWriter::new();
+        w.record(&SessionRecord::SecondsZero(far));
+        w.record(&SessionRecord::GetOpts { index: u32::MAX, offset: u32::MAX });
+        w.record(&SessionRecord::Umask(u16::MAX));
+        w.record(&SessionRecord::Random(0));
+        w.record(&SessionRecord::Directories(vec![b"", b"\0", b"relative"]));
+        w.record(&SessionRecord::Cwd(b"relative"));
+        let a = SessionValue::Indexed(vec![(far, b"x"), (-1, b"y")]);
+        w.record(&SessionRecord::Variable { name: b"a", attributes: b"aAnirtxclu?", value: a });
+        let me = SessionValue::Scalar(b"me");
+        w.record(&SessionRecord::Variable { name: b"me", attributes: b"n", value: me });
         let name = b"\x02x".as_slice();
-        w.record(&Record::Variable { name, attributes: b"", value: Value::Unset });
+        w.record(&SessionRecord::Variable { name, attributes: b"", value: SessionValue::Unset });
         for name in [&b"PATH"[..], b"IFS", b"BASHPID", b"SHELLOPTS", b"FUNCNAME", b""] {
-            w.record(&Record::NoVariable(name));
-            w.record(&Record::Variable { name, attributes: b"r", value: Value::Unset });
+            w.record(&SessionRecord::NoVariable(name));
+            w.record(&SessionRecord::Variable {
+                name,
+                attributes: b"r",
+                value: SessionValue::Unset,
+            });
         }
         std::fs::write(s.file(), w.finish()).unwrap();
         let call = "SECONDS+=1; getopts ab: o -ab -b; echo $SECONDS $RANDOM; dirs; popd; umask; declare -p; echo $me ran";

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// Upper bounds; `u64::MAX` means none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ScriptLimits {
     pub commands: u64,
     pub loop_rounds: u64,
     /// Function calls within each other.
@@ -32,9 +32,9 @@ const UNTOLD: usize = 700 * 1024;
 const DEEP_STACK: usize = 5 * 1024 * 1024;
 const STACK_RESERVE: usize = 512 * 1024;
 
-impl Limits {
+impl ScriptLimits {
     /// For code nobody has looked at.
-    pub const STRICT: Limits = Limits {
+    pub const STRICT: ScriptLimits = ScriptLimits {
         commands: 1_000_000,
         loop_rounds: 1_000_000,
         call_depth: 200,
@@ -45,7 +45,7 @@ impl Limits {
     };
     /// The default: stops bombs, lets work through. Time and memory of the whole session are the
     /// runner's to limit.
-    pub const NORMAL: Limits = Limits {
+    pub const NORMAL: ScriptLimits = ScriptLimits {
         commands: u64::MAX,
         loop_rounds: u64::MAX,
         call_depth: 20_000,
@@ -55,15 +55,15 @@ impl Limits {
         output_bytes: u64::MAX,
     };
     /// For code that is known: only what a loop of the shell itself could do is bounded.
-    pub const PERMISSIVE: Limits =
-        Limits { expansion_bytes: u64::MAX, background: u64::MAX, ..Limits::NORMAL };
+    pub const PERMISSIVE: ScriptLimits =
+        ScriptLimits { expansion_bytes: u64::MAX, background: u64::MAX, ..ScriptLimits::NORMAL };
 
     /// A preset by name.
-    pub fn named(name: &[u8]) -> Option<Limits> {
+    pub fn named(name: &[u8]) -> Option<ScriptLimits> {
         match name {
-            b"strict" => Some(Limits::STRICT),
-            b"normal" => Some(Limits::NORMAL),
-            b"permissive" => Some(Limits::PERMISSIVE),
+            b"strict" => Some(ScriptLimits::STRICT),
+            b"normal" => Some(ScriptLimits::NORMAL),
+            b"permissive" => Some(ScriptLimits::PERMISSIVE),
             _ => None,
         }
     }
@@ -73,10 +73,10 @@ impl Limits {
     ///
     /// # Errors
     /// The part that means nothing.
-    pub fn parse(text: &[u8]) -> Result<Limits, Vec<u8>> {
-        let mut limits = Limits::NORMAL;
+    pub fn parse(text: &[u8]) -> Result<ScriptLimits, Vec<u8>> {
+        let mut limits = ScriptLimits::NORMAL;
         for (i, part) in text.split(|c| *c == b',').enumerate() {
-            if let Some(preset) = Limits::named(part).filter(|_| i == 0) {
+            if let Some(preset) = ScriptLimits::named(part).filter(|_| i == 0) {
                 limits = preset;
                 continue;
             }
@@ -122,8 +122,8 @@ fn amount(text: &[u8]) -> Option<u64> {
 
 /// What was used so far.
 #[derive(Debug)]
-pub struct Budget {
-    pub limits: Limits,
+pub struct ScriptBudget {
+    pub limits: ScriptLimits,
     pub commands: u64,
     pub loop_rounds: u64,
     pub call_depth: u32,
@@ -146,10 +146,10 @@ fn stack_now() -> usize {
     std::hint::black_box(std::ptr::addr_of!(marker) as usize)
 }
 
-impl Budget {
+impl ScriptBudget {
     /// A budget of which nothing is used yet.
-    pub fn new(limits: Limits) -> Budget {
-        Budget {
+    pub fn new(limits: ScriptLimits) -> ScriptBudget {
+        ScriptBudget {
             limits,
             commands: 0,
             loop_rounds: 0,
@@ -242,15 +242,15 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use super::Limits;
+    use super::ScriptLimits;
 
     #[test]
     fn presets_and_single_limits() {
-        assert_eq!(Limits::parse(b"strict"), Ok(Limits::STRICT));
-        let l = Limits::parse(b"strict,commands=5000,expansion=1M,output=unlimited").unwrap();
+        assert_eq!(ScriptLimits::parse(b"strict"), Ok(ScriptLimits::STRICT));
+        let l = ScriptLimits::parse(b"strict,commands=5000,expansion=1M,output=unlimited").unwrap();
         assert_eq!((l.commands, l.expansion_bytes, l.output_bytes), (5000, 1 << 20, u64::MAX));
-        assert_eq!(l.loop_rounds, Limits::STRICT.loop_rounds);
-        assert_eq!(Limits::parse(b"loops=10").map(|l| l.loop_rounds), Ok(10));
+        assert_eq!(l.loop_rounds, ScriptLimits::STRICT.loop_rounds);
+        assert_eq!(ScriptLimits::parse(b"loops=10").map(|l| l.loop_rounds), Ok(10));
         for (text, wrong) in [
             (&b""[..], &b""[..]),
             (b"loose", b"loose"),
@@ -259,7 +259,7 @@ mod tests {
             (b"commands=-1", b"commands=-1"),
             (b"expansion=99999999999G", b"expansion=99999999999G"),
         ] {
-            assert_eq!(Limits::parse(text), Err(wrong.to_vec()));
+            assert_eq!(ScriptLimits::parse(text), Err(wrong.to_vec()));
         }
     }
 }

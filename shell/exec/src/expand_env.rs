@@ -1,12 +1,13 @@
-//! The shell as expansion sees it: [`sh_expand::Env`] on [`Shell`].
+//! The shell as expansion sees it: [`sh_expand::ExpandEnv`] on [`Shell`].
 
 use std::borrow::Cow;
 use std::path::Path;
 use std::rc::Rc;
 
-use box_sys::{Kind, meta};
+use box_sys::{FileKind, meta};
 use sh_expand::{
-    Attributes, Cause, DirEntry, Env, ExpandError, ExpandOptions, Key, Lookup, Reach, Str, Value,
+    Attributes, ElementKey, ErrorReach, ExpandCause, ExpandEnv, ExpandError, ExpandOptions,
+    PathnameEntry, Str, VarLookup, VarValue,
 };
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
@@ -14,12 +15,12 @@ use crate::Shell;
 use crate::shell::Unwind;
 use crate::state::assign::owned;
 use crate::state::options::SetOpt;
-use crate::state::vars::{Slot, Var, decimal};
+use crate::state::vars::{ShellVar, VarSlot, decimal};
 
 /// Most bytes of the file of users.
 const PASSWD_MAX: u64 = 1 << 20;
 
-impl Env for Shell<'_> {
+impl ExpandEnv for Shell<'_> {
     fn resolve<'n>(&self, name: &'n [u8]) -> Result<(Cow<'n, [u8]>, Option<Str>), ExpandError> {
         match self.follow(name) {
             Ok(t) => Ok((t.name, t.subscript)),
@@ -32,24 +33,28 @@ impl Env for Shell<'_> {
     }
 
     fn nameref(&self, name: &[u8]) -> Option<Str> {
-        self.state.vars.get(name).filter(|v| v.attrs.has(Attributes::NAMEREF)).and_then(Var::text)
+        self.state
+            .vars
+            .get(name)
+            .filter(|v| v.attrs.has(Attributes::NAMEREF))
+            .and_then(ShellVar::text)
     }
 
     #[inline]
-    fn lookup(&mut self, name: &[u8]) -> Lookup {
-        let Some(v) = self.state.vars.get(name) else { return Lookup::Unset };
+    fn lookup(&mut self, name: &[u8]) -> VarLookup {
+        let Some(v) = self.state.vars.get(name) else { return VarLookup::Unset };
         if v.attrs.has(Attributes::NAMEREF) {
-            return if v.is_set() { Lookup::Nameref } else { Lookup::Unset };
+            return if v.is_set() { VarLookup::Nameref } else { VarLookup::Unset };
         }
         match &v.slot {
-            Slot::Unset => Lookup::Unset,
-            Slot::Scalar(s) => Lookup::Value(Value::Scalar(s.clone())),
-            Slot::Int(n) => Lookup::Value(Value::Scalar(Rc::new(decimal(*n)))),
-            Slot::Indexed(a) => Lookup::Value(Value::Indexed(a.clone())),
-            Slot::Assoc(a) => Lookup::Value(Value::Assoc(a.clone())),
-            Slot::Dynamic(d) => {
+            VarSlot::Unset => VarLookup::Unset,
+            VarSlot::Scalar(s) => VarLookup::Value(VarValue::Scalar(s.clone())),
+            VarSlot::Int(n) => VarLookup::Value(VarValue::Scalar(Rc::new(decimal(*n)))),
+            VarSlot::Indexed(a) => VarLookup::Value(VarValue::Indexed(a.clone())),
+            VarSlot::Assoc(a) => VarLookup::Value(VarValue::Assoc(a.clone())),
+            VarSlot::Dynamic(d) => {
                 let d = *d;
-                self.get_dynamic(d).map_or(Lookup::Unset, Lookup::Value)
+                self.get_dynamic(d).map_or(VarLookup::Unset, VarLookup::Value)
             }
         }
     }
@@ -57,8 +62,10 @@ impl Env for Shell<'_> {
     #[inline]
     fn get_int(&mut self, name: &[u8]) -> Option<i64> {
         match self.state.vars.get(name) {
-            Some(Var { slot: Slot::Int(n), .. }) => Some(*n),
-            Some(Var { slot: Slot::Scalar(s), attrs, .. }) if !attrs.has(Attributes::NAMEREF) => {
+            Some(ShellVar { slot: VarSlot::Int(n), .. }) => Some(*n),
+            Some(ShellVar { slot: VarSlot::Scalar(s), attrs, .. })
+                if !attrs.has(Attributes::NAMEREF) =>
+            {
                 sh_expand::arith::plain_integer(s)
             }
             _ => None,
@@ -70,9 +77,9 @@ impl Env for Shell<'_> {
         self.set_number(name, value)
     }
 
-    fn get(&mut self, name: &[u8]) -> Option<Value> {
+    fn get(&mut self, name: &[u8]) -> Option<VarValue> {
         match self.state.vars.get(name)? {
-            Var { slot: Slot::Dynamic(d), .. } => {
+            ShellVar { slot: VarSlot::Dynamic(d), .. } => {
                 let d = *d;
                 self.get_dynamic(d)
             }
@@ -96,7 +103,12 @@ impl Env for Shell<'_> {
         self.set_scalar(name, value)
     }
 
-    fn set_element(&mut self, name: &[u8], key: Key<'_>, value: Str) -> Result<(), ExpandError> {
+    fn set_element(
+        &mut self,
+        name: &[u8],
+        key: ElementKey<'_>,
+        value: Str,
+    ) -> Result<(), ExpandError> {
         self.set_array_element(name, &owned(key), false, value)
     }
 
@@ -141,13 +153,13 @@ impl Env for Shell<'_> {
     fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError> {
         if let Some(e) = &sub.error {
             self.substitution_error(e);
-            return Err(ExpandError::told(Reach::Command));
+            return Err(ExpandError::told(ErrorReach::Command));
         }
         match self.substitute(sub) {
             Ok(out) => Ok(out),
             Err(unwind) => {
                 self.leaving.interrupted = Some(unwind);
-                Err(Cause::Interrupted.into())
+                Err(ExpandCause::Interrupted.into())
             }
         }
     }
@@ -178,10 +190,10 @@ impl Env for Shell<'_> {
         None
     }
 
-    fn read_dir(&self, dir: &[u8]) -> Option<Vec<DirEntry>> {
+    fn read_dir(&self, dir: &[u8]) -> Option<Vec<PathnameEntry>> {
         let dir = if dir.is_empty() { b".".as_slice() } else { dir };
         let entries = self.sys.read_dir(&self.path(dir)).ok()?.into_iter();
-        Some(entries.map(|e| DirEntry { name: e.name, is_dir: e.is_dir }).collect())
+        Some(entries.map(|e| PathnameEntry { name: e.name, is_dir: e.is_dir }).collect())
     }
 
     fn path_exists(&self, p: &[u8]) -> bool {
@@ -189,7 +201,7 @@ impl Env for Shell<'_> {
     }
 
     fn is_dir(&self, p: &[u8]) -> bool {
-        meta::stat(&self.path(p), true).is_ok_and(|s| s.kind == Kind::Dir)
+        meta::stat(&self.path(p), true).is_ok_and(|s| s.kind == FileKind::Dir)
     }
 
     fn warn_by_name(&mut self, message: &[u8]) -> Result<(), ExpandError> {
@@ -202,7 +214,7 @@ impl Env for Shell<'_> {
         self.error(&[message]);
         if self.state.options.has(SetOpt::ErrExit) {
             self.leaving.interrupted = Some(Unwind::Exit(1));
-            return Err(Cause::Interrupted.into());
+            return Err(ExpandCause::Interrupted.into());
         }
         Ok(())
     }
@@ -214,7 +226,7 @@ impl Env for Shell<'_> {
     fn charge(&mut self, bytes: usize) -> Result<(), ExpandError> {
         self.budget.expansion_bytes += bytes as u64;
         if self.budget.expansion_bytes > self.budget.limits.expansion_bytes {
-            return Err(Cause::TooLarge.into());
+            return Err(ExpandCause::TooLarge.into());
         }
         Ok(())
     }

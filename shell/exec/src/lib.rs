@@ -42,7 +42,7 @@ mod verdict;
 mod walk;
 mod xtrace;
 
-pub use shell::{Flow, Shell, Start, Unwind};
+pub use shell::{Flow, Shell, ShellStart, Unwind};
 
 /// First argument of a spawned shell, followed by the descriptor its state comes from.
 pub const STATE_OPTION: &str = "--box-state=";

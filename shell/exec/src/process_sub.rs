@@ -10,17 +10,17 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use box_sys::Pid;
-use sh_expand::{Cause, ExpandError};
+use sh_expand::{ExpandCause, ExpandError};
 use sh_syntax::ast::{
     Command, CommandKind, CommandWord, ProcessSub, SimpleCommand, Word, WordPart,
 };
 
 use crate::Shell;
 use crate::command::Pumps;
-use crate::io::{Buffer, Desc, OpenFile};
-use crate::state::here::Context;
+use crate::io::{Buffer, DescriptorTarget, OpenFile};
+use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
-use crate::walk::Detached;
+use crate::walk::DetachedCode;
 
 /// How long the end of a command waits for `>(cmd)` to finish: bash does not wait at all, but users expect to
 /// see the output before what comes next.
@@ -30,19 +30,19 @@ const PATIENCE: Duration = Duration::from_millis(200);
 const DEV_FD: &str = "/dev/fd";
 
 /// A substitution of the command that runs now.
-pub struct Running {
+pub struct RunningProcessSub {
     pid: Option<Pid>,
     /// Descriptor of the script that keeps our end open.
     fd: Option<u32>,
     /// A file that stands in for a pipe, with the command to run on it afterwards.
     file: Option<(PathBuf, Option<Rc<ProcessSub>>)>,
     read: bool,
-    captured: Vec<Captured>,
+    captured: Vec<CapturedFile>,
 }
 
 /// What a substitution writes into the result of a surrounding `$( )`. A file takes it, since nobody
 /// would read a pipe while the shell itself writes to `>(cmd)`.
-struct Captured {
+struct CapturedFile {
     from: File,
     into: Buffer,
 }
@@ -67,44 +67,47 @@ impl Shell<'_> {
         self.sync_output();
         let named = self.sys.concurrent() && box_sys::meta::stat(Path::new(DEV_FD), true).is_ok();
         let r = if named { self.piped(sub) } else { self.filed(sub) };
-        r.map_err(|e| Cause::ProcessSubstitution(box_sys::strerror(&e)).into())
+        r.map_err(|e| ExpandCause::ProcessSubstitution(box_sys::strerror(&e)).into())
     }
 
     fn launch(
         &mut self,
         sub: &Rc<ProcessSub>,
         theirs: File,
-    ) -> std::io::Result<(Option<Pid>, Vec<Captured>)> {
-        let theirs = Desc::File(Rc::new(OpenFile::new(Rc::new(theirs), true)));
+    ) -> std::io::Result<(Option<Pid>, Vec<CapturedFile>)> {
+        let theirs = DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(theirs), true)));
         let mut pumps = Pumps::default();
         let fd = u32::from(sub.read);
-        let mut captured: Vec<Captured> = Vec::new();
+        let mut captured: Vec<CapturedFile> = Vec::new();
         let mut stand_ins = vec![(fd, theirs)];
         for n in (1..3).filter(|n| *n != fd) {
-            let Some(Desc::Capture(into)) = self.state.fds.get(n).cloned() else { continue };
+            let Some(DescriptorTarget::Capture(into)) = self.state.fds.get(n).cloned() else {
+                continue;
+            };
             if let Some((_, same)) =
                 captured.iter().zip(1..).find(|(c, _)| Rc::ptr_eq(&c.into, &into))
             {
-                let desc: Desc = stand_ins[same].1.clone();
+                let desc: DescriptorTarget = stand_ins[same].1.clone();
                 stand_ins.push((n, desc));
                 continue;
             }
             let (path, write) = self.stand_in()?;
             let from = self.sys.open(&path, File::options().read(true));
             self.sys.remove(&path)?;
-            captured.push(Captured { from: from?, into });
-            stand_ins.push((n, Desc::File(Rc::new(OpenFile::new(Rc::new(write), true)))));
+            captured.push(CapturedFile { from: from?, into });
+            stand_ins
+                .push((n, DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(write), true)))));
         }
         // Where aliases could change what it means, the text is read as it runs.
         let evaluated = self.text_with_aliases(&sub.body).map(|text| evaluation(&text));
         let code = match &evaluated {
-            Some(command) => Detached::Command(command),
-            None => Detached::List(&sub.body),
+            Some(command) => DetachedCode::Command(command),
+            None => DetachedCode::List(&sub.body),
         };
         let action = self.state.here.action;
         let started = self.detached(
             |s| {
-                s.enter(Context::Substitution { action });
+                s.enter(CommandContext::Substitution { action });
                 s.state.options.put(SetOpt::Verbose, false);
                 for (n, desc) in stand_ins {
                     s.state.fds.set(n, Some(desc));
@@ -114,11 +117,11 @@ impl Shell<'_> {
             &mut pumps,
         );
         let pid = match started {
-            crate::walk::Started::Pid(pid) => {
+            crate::walk::StartResult::Pid(pid) => {
                 self.state.ids.last_background = Some(pid);
                 Some(pid)
             }
-            crate::walk::Started::Done(_) => None,
+            crate::walk::StartResult::Done(_) => None,
         };
         Ok((pid, captured))
     }
@@ -132,7 +135,7 @@ impl Shell<'_> {
     }
 
     /// Waits for a substitution and takes what it wrote.
-    fn take_captured(&mut self, pid: Option<Pid>, captured: Vec<Captured>) {
+    fn take_captured(&mut self, pid: Option<Pid>, captured: Vec<CapturedFile>) {
         if captured.is_empty() {
             return;
         }
@@ -158,8 +161,14 @@ impl Shell<'_> {
         let n = n.ok_or_else(|| std::io::Error::other("Too many open files"))?;
         let mut file = OpenFile::new(Rc::new(ours), true);
         file.other_end = other_end;
-        self.state.fds.set(n, Some(Desc::File(Rc::new(file))));
-        self.process_subs.push(Running { pid, fd: Some(n), file: None, read: sub.read, captured });
+        self.state.fds.set(n, Some(DescriptorTarget::File(Rc::new(file))));
+        self.process_subs.push(RunningProcessSub {
+            pid,
+            fd: Some(n),
+            file: None,
+            read: sub.read,
+            captured,
+        });
         Ok(format!("/dev/fd/{n}").into_bytes())
     }
 
@@ -176,7 +185,7 @@ impl Shell<'_> {
             later = Some(sub.clone());
         }
         let text = box_sys::path::to_bytes(&path).to_vec();
-        self.process_subs.push(Running {
+        self.process_subs.push(RunningProcessSub {
             pid: None,
             fd: None,
             file: Some((path, later)),
@@ -202,7 +211,7 @@ impl Shell<'_> {
             self.sync_output();
             let held = match sub.fd.map(|n| self.state.fds.set(n, None)) {
                 // Still open elsewhere (`exec > >(cmd)`): the reader goes on.
-                Some(Some(Desc::File(f))) => Rc::strong_count(&f) > 1,
+                Some(Some(DescriptorTarget::File(f))) => Rc::strong_count(&f) > 1,
                 _ => false,
             };
             if let Some((path, later)) = sub.file {
@@ -230,14 +239,14 @@ impl Shell<'_> {
     /// are done with (their users ran to the end already). What is left is what somebody still
     /// has to wait for: as it writes into the result of a `$( )` or, of a `stage`, as it reads what
     /// the stage writes.
-    pub(crate) fn leave_process_subs(&mut self, stage: bool) -> Vec<Running> {
+    pub(crate) fn leave_process_subs(&mut self, stage: bool) -> Vec<RunningProcessSub> {
         let all = std::mem::take(&mut self.process_subs);
         let (files, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|s| s.file.is_some());
         self.process_subs = files;
         self.end_process_subs(0);
         // The descriptors are those of the copy of the state, which closes them.
         let awaited = others.into_iter().filter(|s| !s.captured.is_empty() || stage && !s.read);
-        awaited.map(|s| Running { fd: None, ..s }).collect()
+        awaited.map(|s| RunningProcessSub { fd: None, ..s }).collect()
     }
 
     fn wait_a_moment(&mut self, pid: Pid) {

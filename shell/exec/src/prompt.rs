@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sh_expand::{Cause, Env as _, ExpandError, Reach};
+use sh_expand::{ErrorReach, ExpandCause, ExpandEnv as _, ExpandError};
 
 use crate::Shell;
 use crate::state::options::{SetOpt, ShOpt};
@@ -21,12 +21,14 @@ impl Shell<'_> {
         }
         // A text that expands itself: `set -- '${@@P}'; echo "${@@P}"`.
         if self.budget.stack_low() {
-            return Err(Cause::TooDeep.into());
+            return Err(ExpandCause::TooDeep.into());
         }
         let (status, subst) = (self.state.status, self.last_subst);
         let expanded = match sh_syntax::parse::parse_dquoted(&decoded, &self.parse_options()) {
             Ok(word) => sh_expand::expand_single(self, &word).map(|s| s.to_vec()),
-            Err(e) if e.byte() == Some(b'}') => Err(Cause::BadSubstitution(decoded.clone()).into()),
+            Err(e) if e.byte() == Some(b'}') => {
+                Err(ExpandCause::BadSubstitution(decoded.clone()).into())
+            }
             Err(_) => {
                 if let Some(rest) = behind_open_backquote(&decoded) {
                     self.error(&[b"bad substitution: no closing \"`\" in `", rest]);
@@ -37,12 +39,14 @@ impl Shell<'_> {
         (self.state.status, self.last_subst) = (status, subst);
         let e = match expanded {
             Ok(prompt) => return Ok(prompt),
-            Err(e) if matches!(e.reach(), Reach::Interrupted | Reach::Limit) => return Err(e),
+            Err(e) if matches!(e.reach(), ErrorReach::Interrupted | ErrorReach::Limit) => {
+                return Err(e);
+            }
             Err(e) => e,
         };
         self.tell(b"", &e);
         match self.state.options.has(SetOpt::ErrExit) {
-            true => Err(ExpandError::told(Reach::Exit)),
+            true => Err(ExpandError::told(ErrorReach::Exit)),
             false => Ok(self.decoded_prompt(text, false)),
         }
     }

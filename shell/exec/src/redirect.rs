@@ -6,19 +6,19 @@ use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
-use box_sys::{Kind, meta, strerror};
-use sh_expand::{Cause, Reach};
+use box_sys::{FileKind, meta, strerror};
+use sh_expand::{ErrorReach, ExpandCause};
 use sh_syntax::ast::{Redirect, RedirectFd, RedirectOp, RedirectTarget, Word, WordPart};
 
 use crate::Shell;
-use crate::io::{Desc, MAX_FD, Memory, OpenFile, network};
+use crate::io::{DescriptorTarget, MAX_FD, MemoryInput, OpenFile, network};
 use crate::shell::Unwind;
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::decimal;
 
 /// Descriptors to put back, in the order they were replaced.
-pub type Saved = Vec<(u32, Option<Desc>)>;
+pub type Saved = Vec<(u32, Option<DescriptorTarget>)>;
 
 /// Why a redirection failed: `None` after a message, else execution unwinds.
 type Failure = Option<Unwind>;
@@ -53,7 +53,7 @@ impl Shell<'_> {
         drop(saved);
     }
 
-    fn put(&mut self, r: &Redirect, n: u32, desc: Option<Desc>, saved: &mut Saved) {
+    fn put(&mut self, r: &Redirect, n: u32, desc: Option<DescriptorTarget>, saved: &mut Saved) {
         if self.output.is_some() {
             self.sync_output();
         }
@@ -86,24 +86,26 @@ impl Shell<'_> {
         let body = match here {
             Ok(body) => body,
             // A command in a here-document that does not parse was reported: only this command fails.
-            Err(e) if r.op != Op::HereString && *e.cause == Cause::Told(Reach::Command) => {
+            Err(e)
+                if r.op != Op::HereString && *e.cause == ExpandCause::Told(ErrorReach::Command) =>
+            {
                 return Err(None);
             }
             Err(e) => return Err(Some(self.expansion_failed(e))),
         };
         let fd = self.number(r, 0)?;
-        self.put(r, fd, Some(Desc::Memory(Rc::new(Memory::new(body)))), saved);
+        self.put(r, fd, Some(DescriptorTarget::Memory(Rc::new(MemoryInput::new(body)))), saved);
         Ok(())
     }
 
     /// A redirection to what a word names.
     fn redirect_to(&mut self, r: &Redirect, word: &Word, saved: &mut Saved) -> Result<(), Failure> {
         use RedirectOp as Op;
-        let context = Context::Redirection { both_ways: r.op == Op::ReadWrite };
+        let context = CommandContext::Redirection { both_ways: r.op == Op::ReadWrite };
         let expanded = self.within(context, |s| sh_expand::expand_redirect_target(s, word));
         let text = match expanded {
             Ok(t) => t,
-            Err(e) if matches!(*e.cause, Cause::Ambiguous(_)) => {
+            Err(e) if matches!(*e.cause, ExpandCause::Ambiguous(_)) => {
                 if let Some(variable) = variable_of(&r.fd) {
                     return Err(self.complain(&variable, "ambiguous redirect"));
                 }
@@ -226,7 +228,7 @@ impl Shell<'_> {
                 let value = Rc::new(decimal(i64::from(n)));
                 if let Err(e) = self.assign_scalar_to(name, subscript.as_ref(), false, value) {
                     self.error(&[&e.message()]);
-                    if e.reach() == Reach::Readonly {
+                    if e.reach() == ErrorReach::Readonly {
                         self.refused().map_err(Some)?;
                     }
                     let variable = variable_of(&r.fd).unwrap_or_default();
@@ -238,7 +240,12 @@ impl Shell<'_> {
     }
 
     /// Opens a file as an operator asks.
-    fn open(&mut self, name: &[u8], op: RedirectOp, r: &Redirect) -> Result<Desc, Failure> {
+    fn open(
+        &mut self,
+        name: &[u8],
+        op: RedirectOp,
+        r: &Redirect,
+    ) -> Result<DescriptorTarget, Failure> {
         if let Some(desc) = self.open_virtual(name) {
             return match desc {
                 Some(d) => Ok(d),
@@ -248,7 +255,7 @@ impl Shell<'_> {
         self.sync_output();
         if let Some(opened) = network::open(name) {
             return match opened {
-                Ok(f) => Ok(Desc::File(Rc::new(OpenFile::new(Rc::new(f), false)))),
+                Ok(f) => Ok(DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(f), false)))),
                 Err(no) => {
                     self.error(&[no.first.as_bytes()]);
                     Err(self.complain(name, &strerror(&no.error)))
@@ -260,7 +267,7 @@ impl Shell<'_> {
             Ok(f) => {
                 // Devices get each write at once, so that an error belongs to its command.
                 let stream = !name.starts_with(b"/dev/");
-                Ok(Desc::File(Rc::new(OpenFile::new(Rc::new(f), stream))))
+                Ok(DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(f), stream))))
             }
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && op == RedirectOp::Write => {
                 let variable = variable_of(&r.fd);
@@ -299,7 +306,7 @@ impl Shell<'_> {
                 if op == RedirectOp::Write && self.state.options.has(SetOpt::NoClobber) {
                     // An existing regular file is refused; devices and pipes are not.
                     match meta::stat(path, true) {
-                        Ok(s) if s.kind == Kind::File => {
+                        Ok(s) if s.kind == FileKind::File => {
                             return Err(io::ErrorKind::AlreadyExists.into());
                         }
                         Ok(_) => {}
@@ -324,7 +331,7 @@ impl Shell<'_> {
 
     /// `/dev/fd/N`, `/proc/self/fd/N`, `/dev/stdin`, `/dev/stdout`, `/dev/stderr`: the script's own descriptors. The outer
     /// `None` means an ordinary file.
-    pub(crate) fn open_virtual(&self, name: &[u8]) -> Option<Option<Desc>> {
+    pub(crate) fn open_virtual(&self, name: &[u8]) -> Option<Option<DescriptorTarget>> {
         let n = match name {
             b"/dev/stdin" => 0,
             b"/dev/stdout" => 1,

@@ -5,20 +5,20 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use sh_syntax::ast::List;
+use sh_syntax::ast::CommandList;
 use sh_syntax::error::SyntaxError;
-use sh_syntax::parse::{Aliases, Input, ParseOptions, Parser};
+use sh_syntax::parse::{Aliases, ParseOptions, Parser, SourceInput};
 
 use crate::Shell;
-use crate::io::Desc;
+use crate::io::DescriptorTarget;
 use crate::shell::{Flow, Unwind};
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps::Trap;
-use crate::verdict::syntax::{AfterSyntax, Place, syntax_verdict};
+use crate::verdict::syntax::{AfterSyntax, TextPlace, syntax_verdict};
 
 /// Source text to run within the shell (`eval`, `source`, trap actions, `-c`).
-pub struct Text<'t> {
+pub struct SourceText<'t> {
     pub text: &'t [u8],
     /// Number of its first line.
     pub line: u32,
@@ -63,21 +63,21 @@ impl TextKind {
     }
 
     /// What the table of verdicts calls its place.
-    fn place(self) -> Place {
+    fn place(self) -> TextPlace {
         match self {
-            TextKind::Script | TextKind::CommandString => Place::Script,
-            TextKind::Eval | TextKind::Commands | TextKind::Substitution => Place::Text,
-            TextKind::Action(_) => Place::Action,
+            TextKind::Script | TextKind::CommandString => TextPlace::Script,
+            TextKind::Eval | TextKind::Commands | TextKind::Substitution => TextPlace::Text,
+            TextKind::Action(_) => TextPlace::Action,
         }
     }
 
     /// What its commands are within, besides what the caller has entered.
-    fn context(self) -> Option<Context> {
+    fn context(self) -> Option<CommandContext> {
         match self {
             TextKind::Script | TextKind::CommandString => None,
             // Traces of these are deeper by themselves.
             TextKind::Substitution | TextKind::Action(Some(Trap::Exit)) => None,
-            TextKind::Eval | TextKind::Commands | TextKind::Action(_) => Some(Context::Text),
+            TextKind::Eval | TextKind::Commands | TextKind::Action(_) => Some(CommandContext::Text),
         }
     }
 }
@@ -85,14 +85,14 @@ impl TextKind {
 /// What some script text mentions. What these names stand for costs time for each command, so that it is kept only
 /// where somebody may ask.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Mentions {
+pub(crate) struct TextMentions {
     /// `BASH_COMMAND`
     pub commands: bool,
     /// `expand_aliases`: a substitution may turn aliases on.
     pub aliases: bool,
 }
 
-impl Mentions {
+impl TextMentions {
     /// Looks at a text that is about to run.
     pub fn look(&mut self, text: &[u8]) {
         let has = |name: &[u8]| memchr::memmem::find(text, name).is_some();
@@ -111,28 +111,28 @@ impl Aliases for AliasView<'_> {
 
 /// Script lines from a descriptor. The descriptor may be replaced between commands (`exec < file`).
 pub struct ScriptInput {
-    pub desc: Rc<RefCell<Option<Desc>>>,
+    pub desc: Rc<RefCell<Option<DescriptorTarget>>>,
     /// Prompts of an interactive shell with where they go.
     pub prompts: Option<Rc<RefCell<Prompts>>>,
     /// Copies each line to standard error (`set -v`).
-    pub echo: Rc<RefCell<Option<Desc>>>,
+    pub echo: Rc<RefCell<Option<DescriptorTarget>>>,
 }
 
 /// Expanded prompts, renewed before each command.
 pub struct Prompts {
     pub first: Vec<u8>,
     pub more: Vec<u8>,
-    pub out: Option<Desc>,
+    pub out: Option<DescriptorTarget>,
 }
 
-fn print_to(desc: &Option<Desc>, text: &[u8]) {
-    if let Some(Desc::File(f)) = desc {
+fn print_to(desc: &Option<DescriptorTarget>, text: &[u8]) {
+    if let Some(DescriptorTarget::File(f)) = desc {
         // A prompt that cannot be shown is not worth an error.
         let _ = f.write(text).and_then(|()| f.flush());
     }
 }
 
-impl Input for ScriptInput {
+impl SourceInput for ScriptInput {
     fn read_line(&mut self, buf: &mut Vec<u8>, continuation: bool) -> bool {
         if let Some(p) = &self.prompts {
             let p = p.borrow();
@@ -206,14 +206,14 @@ impl Shell<'_> {
 
     /// Runs text. A syntax error has status 2 and ends it; an expansion error abandons
     /// only the command it is in.
-    pub fn run_text(&mut self, text: Text<'_>) -> Flow {
+    pub fn run_text(&mut self, text: SourceText<'_>) -> Flow {
         match text.kind.context() {
             Some(context) => self.within(context, |s| s.run_commands(text)),
             None => self.run_commands(text),
         }
     }
 
-    fn run_commands(&mut self, text: Text<'_>) -> Flow {
+    fn run_commands(&mut self, text: SourceText<'_>) -> Flow {
         self.check_depth()?;
         let mut options = self.parse_options();
         options.first_line = text.line.max(1);
@@ -259,7 +259,7 @@ impl Shell<'_> {
     }
 
     /// Acts on a syntax error that was reported: how the text ends.
-    fn after_syntax_error(&mut self, place: Place) -> Flow {
+    fn after_syntax_error(&mut self, place: TextPlace) -> Flow {
         const STATUS: i32 = 2;
         self.state.status = STATUS;
         let spares = self.state.here.command_builtin && !self.exits_on_errors();
@@ -272,13 +272,13 @@ impl Shell<'_> {
     }
 
     /// Runs a command just read; until a command in it sets the line, it is the last one read.
-    fn list_read(&mut self, list: &List, last_line: u32) -> Flow {
+    fn list_read(&mut self, list: &CommandList, last_line: u32) -> Flow {
         self.state.line = last_line;
         self.list(list)
     }
 
     /// Runs the main script; the status to exit with, the EXIT trap included.
-    pub fn run_main(&mut self, text: Text<'_>) -> i32 {
+    pub fn run_main(&mut self, text: SourceText<'_>) -> i32 {
         let r = self.run_text(text);
         self.finish(r)
     }
@@ -333,7 +333,7 @@ impl Shell<'_> {
                 },
                 Err(e) => {
                     self.syntax_error(&e, None);
-                    let place = if interactive { Place::Prompt } else { Place::Script };
+                    let place = if interactive { TextPlace::Prompt } else { TextPlace::Script };
                     match self.after_syntax_error(place) {
                         Ok(then) if interactive => status = then,
                         flow => break flow,
@@ -421,7 +421,7 @@ impl Shell<'_> {
         let Ok(file) = expanded else { return };
         if let Ok(text) = self.read_file(&self.path(&file)) {
             // A failure there does not keep the script from running.
-            let _ = self.run_text(Text { text: &text, line: 1, kind: TextKind::Commands });
+            let _ = self.run_text(SourceText { text: &text, line: 1, kind: TextKind::Commands });
         }
     }
 }

@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use box_applet::Table;
+use box_applet::AppletTable;
 use box_sys::{Processes, path};
 use sh_expand::Str;
 use sh_syntax::error::SyntaxError;
 
-use crate::budget::{Budget, Limits};
+use crate::budget::{ScriptBudget, ScriptLimits};
 use crate::command::{ChildEnv, Children};
-use crate::io::{Collected, FdTable};
-use crate::run::Mentions;
+use crate::io::{CollectedOutput, FdTable};
+use crate::run::TextMentions;
 use crate::signals::Signals;
-use crate::state::State;
-use crate::state::calls::Frame;
-use crate::state::options::Options;
-use crate::state::params::Params;
+use crate::state::ShellState;
+use crate::state::calls::CallFrame;
+use crate::state::options::ShellOptions;
+use crate::state::params::PositionalParams;
 
 /// Why execution leaves the normal path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,30 +53,30 @@ pub type Flow = Result<i32, Unwind>;
 
 /// A shell: the state that subshells copy, what it was given to act with, and what belongs to its process.
 pub struct Shell<'a> {
-    pub(crate) state: Box<State>,
+    pub(crate) state: Box<ShellState>,
     pub(crate) sys: &'a dyn Processes,
-    pub(crate) table: &'a Table,
-    pub(crate) budget: Budget,
-    pub(crate) output: Collected,
+    pub(crate) table: &'a AppletTable,
+    pub(crate) budget: ScriptBudget,
+    pub(crate) output: CollectedOutput,
     pub(crate) signals: Signals,
     pub(crate) child_env: ChildEnv,
     pub(crate) children: Children,
     /// Process substitutions of the current command, to be closed after it.
-    pub(crate) process_subs: Vec<crate::process_sub::Running>,
-    pub(crate) leaving: Leaving,
-    pub(crate) mentions: Mentions,
+    pub(crate) process_subs: Vec<crate::process_sub::RunningProcessSub>,
+    pub(crate) leaving: LeavingNews,
+    pub(crate) mentions: TextMentions,
     /// Status of the last command substitution of the current command.
     pub(crate) last_subst: Option<i32>,
     pub(crate) regex: crate::walk::LastRegex,
     pub(crate) zone: crate::clock::LastZone,
     pub(crate) history: Vec<Vec<u8>>,
     /// The session whose call this is.
-    pub(crate) session: Option<Box<crate::state::session::Session>>,
+    pub(crate) session: Option<Box<crate::state::session::SessionBaseline>>,
 }
 
 /// News of how execution leaves a place, for those further out that [`Unwind`] does not tell.
 #[derive(Debug, Default)]
-pub(crate) struct Leaving {
+pub(crate) struct LeavingNews {
     /// How a substitution ended the shell, while expansion passes the news on.
     pub interrupted: Option<Unwind>,
     /// `exec` without a command has run: the redirections around it stay.
@@ -84,33 +84,33 @@ pub(crate) struct Leaving {
 }
 
 /// What a shell starts with.
-pub struct Start<'a> {
+pub struct ShellStart<'a> {
     pub arg0: Vec<u8>,
     pub positional: Vec<Vec<u8>>,
     pub env: Vec<(Vec<u8>, Vec<u8>)>,
     pub cwd: PathBuf,
     pub fds: FdTable,
-    pub limits: Limits,
+    pub limits: ScriptLimits,
     pub sys: &'a dyn Processes,
-    pub table: &'a Table,
+    pub table: &'a AppletTable,
 }
 
 impl<'a> Shell<'a> {
     /// A shell that has taken up its environment.
-    pub fn new(start: Start<'a>) -> Shell<'a> {
-        let params = Params::new(start.arg0, start.positional);
+    pub fn new(start: ShellStart<'a>) -> Shell<'a> {
+        let params = PositionalParams::new(start.arg0, start.positional);
         let mut shell = Shell {
-            state: Box::new(State::new(start.sys.pid(), params, start.cwd, start.fds)),
+            state: Box::new(ShellState::new(start.sys.pid(), params, start.cwd, start.fds)),
             sys: start.sys,
             table: start.table,
-            budget: Budget::new(start.limits),
-            output: Collected::default(),
+            budget: ScriptBudget::new(start.limits),
+            output: CollectedOutput::default(),
             signals: Signals::default(),
             child_env: ChildEnv::default(),
             children: Children::default(),
             process_subs: Vec::new(),
-            leaving: Leaving::default(),
-            mentions: Mentions::default(),
+            leaving: LeavingNews::default(),
+            mentions: TextMentions::default(),
             last_subst: None,
             regex: Default::default(),
             zone: Default::default(),
@@ -125,7 +125,7 @@ impl<'a> Shell<'a> {
     }
 
     /// The options, for whoever starts the shell.
-    pub fn options_mut(&mut self) -> &mut Options {
+    pub fn options_mut(&mut self) -> &mut ShellOptions {
         &mut self.state.options
     }
 
@@ -136,7 +136,7 @@ impl<'a> Shell<'a> {
 
     /// The bottom frame of a script file, which makes `BASH_SOURCE` and `caller` work at its top level.
     pub fn enter_script(&mut self, file: &[u8]) {
-        self.state.calls.push(Frame {
+        self.state.calls.push(CallFrame {
             name: Rc::new(b"main".to_vec()),
             source: Rc::new(file.to_vec()),
             call_line: 0,

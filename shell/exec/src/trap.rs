@@ -5,9 +5,9 @@ use sh_expand::Str;
 use sh_syntax::ast::Command;
 
 use crate::Shell;
-use crate::run::{Text, TextKind};
+use crate::run::{SourceText, TextKind};
 use crate::shell::{Flow, Unwind};
-use crate::state::here::{Context, ExitTrap};
+use crate::state::here::{CommandContext, ExitTrap};
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps::Trap;
 use crate::state::{PipeStatus, traps};
@@ -18,8 +18,8 @@ impl Shell<'_> {
         let status = self.state.status;
         let pipe: PipeStatus = self.state.pipe_status.clone();
         let line = self.state.line;
-        let text = Text { text: action, line, kind: TextKind::Action(trap) };
-        let r = self.within(Context::Action { trap, status }, |s| s.run_text(text));
+        let text = SourceText { text: action, line, kind: TextKind::Action(trap) };
+        let r = self.within(CommandContext::Action { trap, status }, |s| s.run_text(text));
         self.state.line = line;
         let last = self.state.status;
         self.state.status = status;
@@ -38,7 +38,8 @@ impl Shell<'_> {
         // Bash counts the lines of this action from 1.
         self.state.line = 1;
         // To a trace it stands in the shell itself, wherever that ends.
-        let r = self.within(Context::ExitAction, |s| s.run_action(&action, Some(Trap::Exit)));
+        let r =
+            self.within(CommandContext::ExitAction, |s| s.run_action(&action, Some(Trap::Exit)));
         // Within it `trap` shows it.
         self.state.traps.set(traps::EXIT, None);
         match r {

@@ -8,7 +8,7 @@ pub(crate) mod syntax;
 #[cfg(test)]
 mod tests;
 
-use sh_expand::{ExpandError, Reach};
+use sh_expand::{ErrorReach, ExpandError};
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
@@ -50,16 +50,16 @@ pub(crate) enum Verdict {
 }
 
 /// The table.
-pub(crate) fn verdict(reach: Reach, mode: &Mode) -> Verdict {
+pub(crate) fn verdict(reach: ErrorReach, mode: &Mode) -> Verdict {
     match reach {
-        Reach::Interrupted => Verdict::PassOn,
-        Reach::Limit => Verdict::Exit(1),
+        ErrorReach::Interrupted => Verdict::PassOn,
+        ErrorReach::Limit => Verdict::Exit(1),
         _ if mode.interactive => Verdict::Discard(1),
         _ if mode.exits_here => Verdict::Leave(1),
-        Reach::Exit => Verdict::GiveUp(mode.given_up()),
+        ErrorReach::Exit => Verdict::GiveUp(mode.given_up()),
         // POSIX 2.8.1: an expansion error ends a non-interactive shell.
-        Reach::Command if mode.posix => Verdict::GiveUp(mode.given_up()),
-        Reach::Command | Reach::Readonly => Verdict::Discard(1),
+        ErrorReach::Command if mode.posix => Verdict::GiveUp(mode.given_up()),
+        ErrorReach::Command | ErrorReach::Readonly => Verdict::Discard(1),
     }
 }
 
@@ -77,10 +77,10 @@ pub(crate) enum Assigning {
 /// The same for the assignments that builtins make (`read`, `printf -v`, `getopts`).
 pub(crate) fn assigning(e: &ExpandError) -> Assigning {
     match e.reach() {
-        Reach::Exit | Reach::Interrupted => Assigning::Unwind,
-        Reach::Readonly => Assigning::Refused,
-        Reach::Command if e.is_missing_element() => Assigning::Refused,
-        Reach::Command | Reach::Limit => Assigning::Fail,
+        ErrorReach::Exit | ErrorReach::Interrupted => Assigning::Unwind,
+        ErrorReach::Readonly => Assigning::Refused,
+        ErrorReach::Command if e.is_missing_element() => Assigning::Refused,
+        ErrorReach::Command | ErrorReach::Limit => Assigning::Fail,
     }
 }
 
@@ -128,11 +128,11 @@ impl Shell<'_> {
     /// fails the command, and not what is around it, unless an expansion in it failed. `prefix` names the command.
     pub(crate) fn expression_failed(&mut self, prefix: &[u8], e: ExpandError) -> Flow {
         match e.reach() {
-            Reach::Command => {
+            ErrorReach::Command => {
                 self.error(&[prefix, &e.message()]);
                 Ok(1)
             }
-            Reach::Readonly => {
+            ErrorReach::Readonly => {
                 self.error(&[&e.message()]);
                 self.refused()
             }

@@ -15,9 +15,9 @@ mod text;
 mod tree;
 mod variable;
 
-use sh_syntax::ast::{Arith, ArithExpr, WordPart};
+use sh_syntax::ast::{ArithExpr, ArithText, WordPart};
 
-use crate::env::Env;
+use crate::env::ExpandEnv;
 use crate::error::ExpandError;
 
 pub use number::plain_integer;
@@ -32,7 +32,7 @@ const MAX_RECURSION: u32 = 1023;
 ///
 /// # Errors
 /// bash's messages, without a prefix: `1/0: division by 0 (error token is "0")`.
-pub fn eval(env: &mut dyn Env, arith: &Arith) -> Result<i64, ExpandError> {
+pub fn eval(env: &mut dyn ExpandEnv, arith: &ArithText) -> Result<i64, ExpandError> {
     let parts = arith.word.parts.as_slice();
     let Some(expr) = &arith.expr else {
         let source = text::expanded(env, &arith.word, Vec::new())?;
@@ -66,7 +66,11 @@ fn is_expansion(part: &WordPart) -> bool {
 
 /// Why the tree of an expression could not be evaluated, with the expression's text.
 #[cold]
-fn tree_failed(fail: tree::Fail, arith: &Arith, operands: &[operand::Operand]) -> ExpandError {
+fn tree_failed(
+    fail: tree::ArithFailure,
+    arith: &ArithText,
+    operands: &[operand::ExpansionResult],
+) -> ExpandError {
     tree::error(fail, &sh_syntax::arith::marked(&arith.word), operands)
 }
 
@@ -74,7 +78,7 @@ fn tree_failed(fail: tree::Fail, arith: &Arith, operands: &[operand::Operand]) -
 ///
 /// # Errors
 /// As for [`eval`].
-pub fn eval_text(env: &mut dyn Env, source: &[u8]) -> Result<i64, ExpandError> {
+pub fn eval_text(env: &mut dyn ExpandEnv, source: &[u8]) -> Result<i64, ExpandError> {
     match plain_integer(source) {
         Some(value) => Ok(value),
         None => tree::eval_text(env, source, 0),

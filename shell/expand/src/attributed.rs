@@ -4,12 +4,12 @@
 
 use std::rc::Rc;
 
-use crate::field::Field;
+use crate::field::SplitField;
 use crate::value::Str;
 
 /// Where a character comes from, as far as the later phases treat it differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum CharOrigin {
     /// Unquoted text of the source: never split, active in patterns.
     Literal,
     /// The result of an unquoted expansion: split, active in patterns.
@@ -20,24 +20,24 @@ pub(crate) enum Origin {
 
 /// Characters of one origin, up to `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
+struct OriginRun {
     end: usize,
-    origin: Origin,
+    origin: CharOrigin,
 }
 
 /// Text whose characters have an origin each.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Text {
+pub(crate) struct AttributedText {
     /// All of the text so far, if that is one quoted value, which is shared then.
     shared: Option<Str>,
     bytes: Vec<u8>,
-    runs: Vec<Run>,
+    runs: Vec<OriginRun>,
 }
 
-impl Text {
+impl AttributedText {
     /// A whole text of one origin.
-    pub(crate) fn of(bytes: Vec<u8>, origin: Origin) -> Text {
-        let mut text = Text::default();
+    pub(crate) fn of(bytes: Vec<u8>, origin: CharOrigin) -> AttributedText {
+        let mut text = AttributedText::default();
         text.push_owned(bytes, origin);
         text
     }
@@ -51,24 +51,24 @@ impl Text {
         self.bytes.len() + self.shared.as_ref().map_or(0, |text| text.len())
     }
 
-    fn push(&mut self, text: &[u8], origin: Origin) {
-        if text.is_empty() && (origin != Origin::Quoted || self.ends_quoted()) {
+    fn push(&mut self, text: &[u8], origin: CharOrigin) {
+        if text.is_empty() && (origin != CharOrigin::Quoted || self.ends_quoted()) {
             return;
         }
         if let Some(shared) = self.shared.take() {
             self.bytes.extend_from_slice(&shared);
-            self.runs.push(Run { end: self.bytes.len(), origin: Origin::Quoted });
+            self.runs.push(OriginRun { end: self.bytes.len(), origin: CharOrigin::Quoted });
         }
         self.bytes.extend_from_slice(text);
         self.note_run(origin);
     }
 
     fn ends_quoted(&self) -> bool {
-        let quoted = |run: &Run| run.origin == Origin::Quoted;
+        let quoted = |run: &OriginRun| run.origin == CharOrigin::Quoted;
         self.shared.is_some() || self.runs.last().is_some_and(quoted)
     }
 
-    fn push_owned(&mut self, text: Vec<u8>, origin: Origin) {
+    fn push_owned(&mut self, text: Vec<u8>, origin: CharOrigin) {
         if self.is_absent() && !text.is_empty() {
             self.bytes = text;
             self.note_run(origin);
@@ -81,22 +81,22 @@ impl Text {
         if self.is_absent() {
             self.shared = Some(text);
         } else {
-            self.push(&text, Origin::Quoted);
+            self.push(&text, CharOrigin::Quoted);
         }
     }
 
     /// Gives the bytes behind the last run their origin.
-    fn note_run(&mut self, origin: Origin) {
+    fn note_run(&mut self, origin: CharOrigin) {
         let end = self.bytes.len();
         match self.runs.last_mut() {
             Some(last) if last.origin == origin => last.end = end,
-            _ => self.runs.push(Run { end, origin }),
+            _ => self.runs.push(OriginRun { end, origin }),
         }
     }
 
     /// The runs in order.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = (&[u8], Origin)> {
-        let shared = self.shared.iter().map(|text| (text.as_slice(), Origin::Quoted));
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (&[u8], CharOrigin)> {
+        let shared = self.shared.iter().map(|text| (text.as_slice(), CharOrigin::Quoted));
         let starts = std::iter::once(0).chain(self.runs.iter().map(|run| run.end));
         shared.chain(
             starts.zip(&self.runs).map(|(start, run)| (&self.bytes[start..run.end], run.origin)),
@@ -104,38 +104,38 @@ impl Text {
     }
 
     /// As a field that is not split: all that is left of a character's origin is whether it is quoted.
-    pub(crate) fn into_field(self) -> Field {
+    pub(crate) fn into_field(self) -> SplitField {
         if let Some(text) = self.shared {
-            return Field::Shared(text);
+            return SplitField::Shared(text);
         }
         let mut toggles = Vec::new();
         let mut start = 0;
         for run in self.runs {
-            if (run.origin == Origin::Quoted) != (toggles.len() % 2 == 1) {
+            if (run.origin == CharOrigin::Quoted) != (toggles.len() % 2 == 1) {
                 toggles.push(start);
             }
             start = run.end;
         }
-        Field::built(self.bytes, toggles)
+        SplitField::built(self.bytes, toggles)
     }
 }
 
 /// What a word expands to before it is split: the texts between the boundaries that `"$@"` and its like bring in.
 /// None at all if nothing was added.
 #[derive(Debug, Default)]
-pub(crate) struct Phrase {
-    done: Vec<Text>,
-    last: Text,
+pub(crate) struct AttributedFields {
+    done: Vec<AttributedText>,
+    last: AttributedText,
 }
 
-impl Phrase {
+impl AttributedFields {
     /// Adds text to the last field; an empty quoted one makes it exist.
-    pub(crate) fn push(&mut self, text: &[u8], origin: Origin) {
+    pub(crate) fn push(&mut self, text: &[u8], origin: CharOrigin) {
         self.last.push(text, origin);
     }
 
     /// As [`Phrase::push`], without a copy where the text is the field's first.
-    pub(crate) fn push_owned(&mut self, text: Vec<u8>, origin: Origin) {
+    pub(crate) fn push_owned(&mut self, text: Vec<u8>, origin: CharOrigin) {
         self.last.push_owned(text, origin);
     }
 
@@ -160,19 +160,19 @@ impl Phrase {
     }
 
     /// The texts in order.
-    pub(crate) fn into_texts(self) -> impl Iterator<Item = Text> {
+    pub(crate) fn into_texts(self) -> impl Iterator<Item = AttributedText> {
         self.done.into_iter().chain(std::iter::once(self.last))
     }
 
     /// All fields as one, joined by spaces, as where a word is not split.
-    pub(crate) fn join(self) -> Field {
+    pub(crate) fn join(self) -> SplitField {
         if self.done.is_empty() {
             return self.last.into_field();
         }
-        let mut whole = Text::default();
+        let mut whole = AttributedText::default();
         for (at, text) in self.into_texts().enumerate() {
             if at > 0 {
-                whole.push(b" ", Origin::Literal);
+                whole.push(b" ", CharOrigin::Literal);
             }
             text.runs().for_each(|(run, origin)| whole.push(run, origin));
         }
@@ -189,7 +189,7 @@ pub(crate) fn str_of(bytes: Vec<u8>) -> Str {
 mod tests {
     use super::*;
 
-    fn stretches(field: &Field) -> Vec<(String, bool)> {
+    fn stretches(field: &SplitField) -> Vec<(String, bool)> {
         let mut out = Vec::new();
         field.stretches(|text, quoted| {
             if !text.is_empty() {
@@ -202,40 +202,40 @@ mod tests {
     #[test]
     fn one_quoted_value_stays_shared() {
         let value = str_of(b"a b".to_vec());
-        let mut phrase = Phrase::default();
+        let mut phrase = AttributedFields::default();
         phrase.push_shared(value.clone());
         // The quotes around it.
-        phrase.push(b"", Origin::Quoted);
-        assert!(matches!(phrase.join(), Field::Shared(text) if Rc::ptr_eq(&text, &value)));
+        phrase.push(b"", CharOrigin::Quoted);
+        assert!(matches!(phrase.join(), SplitField::Shared(text) if Rc::ptr_eq(&text, &value)));
     }
 
     #[test]
     fn neighbours_keep_their_quoting() {
-        let mut phrase = Phrase::default();
+        let mut phrase = AttributedFields::default();
         phrase.push_shared(str_of(b"q".to_vec()));
-        phrase.push(b"*", Origin::Literal);
-        phrase.push(b"?", Origin::Expansion);
-        phrase.push(b"!", Origin::Quoted);
+        phrase.push(b"*", CharOrigin::Literal);
+        phrase.push(b"?", CharOrigin::Expansion);
+        phrase.push(b"!", CharOrigin::Quoted);
         let wanted = [("q", true), ("*?", false), ("!", true)];
         assert_eq!(stretches(&phrase.join()), wanted.map(|(text, q)| (text.to_string(), q)));
     }
 
     #[test]
     fn only_an_empty_quoted_text_counts() {
-        let mut phrase = Phrase::default();
-        phrase.push(b"", Origin::Literal);
-        phrase.push(b"", Origin::Expansion);
+        let mut phrase = AttributedFields::default();
+        phrase.push(b"", CharOrigin::Literal);
+        phrase.push(b"", CharOrigin::Expansion);
         assert!(phrase.is_absent());
-        phrase.push(b"", Origin::Quoted);
+        phrase.push(b"", CharOrigin::Quoted);
         assert!(!phrase.is_absent());
     }
 
     #[test]
     fn joined_by_unquoted_spaces() {
-        let mut phrase = Phrase::default();
-        phrase.push(b"a", Origin::Quoted);
+        let mut phrase = AttributedFields::default();
+        phrase.push(b"a", CharOrigin::Quoted);
         phrase.end_field();
-        phrase.push(b"b", Origin::Quoted);
+        phrase.push(b"b", CharOrigin::Quoted);
         let wanted = [("a", true), (" ", false), ("b", true)];
         assert_eq!(stretches(&phrase.join()), wanted.map(|(text, q)| (text.to_string(), q)));
     }

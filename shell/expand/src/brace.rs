@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use sh_syntax::ast::{Param, ParamName, WordPart};
 
-use crate::env::Env;
-use crate::error::{Cause, ExpandError};
+use crate::env::ExpandEnv;
+use crate::error::{ExpandCause, ExpandError};
 
 /// Nested groups beyond this depth stay text.
 const MAX_DEPTH: usize = 200;
@@ -22,7 +22,10 @@ type Symbols = Vec<Symbol>;
 type Result<T> = std::result::Result<T, ExpandError>;
 
 /// The words a word's braces make, each as its parts; `None` if there are none to expand.
-pub(crate) fn expand(env: &mut dyn Env, parts: &[WordPart]) -> Result<Option<Vec<Vec<WordPart>>>> {
+pub(crate) fn expand(
+    env: &mut dyn ExpandEnv,
+    parts: &[WordPart],
+) -> Result<Option<Vec<Vec<WordPart>>>> {
     let opens = |part: &WordPart| match part {
         WordPart::Literal(text) => text.contains(&b'{'),
         _ => false,
@@ -93,7 +96,7 @@ fn is(symbol: Option<&Symbol>, byte: u8) -> bool {
 }
 
 struct Expansion<'e> {
-    env: &'e mut dyn Env,
+    env: &'e mut dyn ExpandEnv,
     /// How far searches for braces may still walk: unclosed ones would be quadratic.
     steps: usize,
 }
@@ -107,7 +110,7 @@ impl Expansion<'_> {
             let (before, inside) = (&rest[..open], &rest[open + 1..close]);
             let made = if inside.contains(&Symbol::from(b',')) {
                 self.list(inside, depth)?
-            } else if let Some(range) = Range::parse(inside) {
+            } else if let Some(range) = BraceRange::parse(inside) {
                 self.check(range.count(), 0)?;
                 range.words()
             } else {
@@ -195,7 +198,7 @@ impl Expansion<'_> {
 
     fn check(&mut self, words: usize, bytes: usize) -> Result<()> {
         if words > MAX_WORDS {
-            return Err(Cause::TooManyWords(words).into());
+            return Err(ExpandCause::TooManyWords(words).into());
         }
         self.env.charge(bytes.saturating_add(words.saturating_mul(48)))
     }
@@ -208,7 +211,7 @@ fn append(words: &mut [Symbols], more: &[Symbol]) {
 }
 
 /// A sequence expression.
-struct Range {
+struct BraceRange {
     first: i64,
     last: i64,
     /// Positive.
@@ -218,8 +221,8 @@ struct Range {
     letters: bool,
 }
 
-impl Range {
-    fn parse(inside: &[Symbol]) -> Option<Range> {
+impl BraceRange {
+    fn parse(inside: &[Symbol]) -> Option<BraceRange> {
         let text: Vec<u8> =
             inside.iter().map(|symbol| u8::try_from(*symbol).ok()).collect::<Option<_>>()?;
         let text = std::str::from_utf8(&text).ok()?;
@@ -235,10 +238,10 @@ impl Range {
         if let (Ok(a), Ok(b)) = (first.parse(), last.parse()) {
             let padded = has_leading_zero(first) || has_leading_zero(last);
             let width = if padded { first.len().max(last.len()) } else { 0 };
-            return Some(Range { first: a, last: b, step, width, letters: false });
+            return Some(BraceRange { first: a, last: b, step, width, letters: false });
         }
         match (first.as_bytes(), last.as_bytes()) {
-            ([a], [b]) if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => Some(Range {
+            ([a], [b]) if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => Some(BraceRange {
                 first: i64::from(*a),
                 last: i64::from(*b),
                 step,
@@ -293,7 +296,7 @@ mod tests {
 
     /// The words of a range, joined by spaces.
     fn range(text: &str) -> Option<String> {
-        let range = Range::parse(&symbols(&[literal(text)]))?;
+        let range = BraceRange::parse(&symbols(&[literal(text)]))?;
         let words = range.words().into_iter();
         let words: Vec<String> =
             words.map(|word| word.iter().map(|b| char::from(*b as u8)).collect()).collect();

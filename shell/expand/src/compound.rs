@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use sh_syntax::ast::{ArrayElement, Subscript, WordPart};
 
-use crate::env::Env;
+use crate::env::ExpandEnv;
 use crate::error::ExpandError;
-use crate::pathname::Late;
+use crate::pathname::PendingPathnames;
 use crate::subscript::subscript_text;
 use crate::tilde::Tilde;
 use crate::value::Str;
@@ -32,7 +32,7 @@ pub struct CompoundElement {
 /// # Errors
 /// Those of the expansions.
 pub fn compound_elements(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     assoc: bool,
     elements: &[ArrayElement],
 ) -> Result<Vec<CompoundElement>, ExpandError> {
@@ -63,10 +63,10 @@ pub fn compound_elements(
 
 /// Elements without keys of an indexed array: words like those of a command.
 fn words(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     elements: &[ArrayElement],
 ) -> Result<Vec<CompoundElement>, ExpandError> {
-    let (mut words, mut late) = (Vec::new(), Late::default());
+    let (mut words, mut late) = (Vec::new(), PendingPathnames::default());
     for element in elements {
         word::expand_into(env, &element.value.parts, Tilde::Start, &mut words, &mut late)?;
     }
@@ -95,7 +95,7 @@ fn whole_parts(element: &ArrayElement) -> Vec<WordPart> {
 /// `a=(key value key value)`: no splitting, a missing last value is empty. Later elements with a key
 /// are words like any other.
 fn pairs(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     elements: &[ArrayElement],
 ) -> Result<Vec<CompoundElement>, ExpandError> {
     let mut out = Vec::with_capacity(elements.len() / 2 + 1);

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
 use crate::error::ExpandError;
-use crate::value::{Attributes, Str, Value};
+use crate::value::{Attributes, Str, VarValue};
 
 /// Shell options that change expansion; names as in `set -o` and `shopt`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct ExpandOptions {
 
 /// Key of an array element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key<'a> {
+pub enum ElementKey<'a> {
     /// Of an indexed array; a negative one counts from its end.
     Index(i64),
     /// Of an associative array.
@@ -41,7 +41,7 @@ pub enum Key<'a> {
 
 /// One directory entry for pathname expansion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DirEntry {
+pub struct PathnameEntry {
     /// Without its directory.
     pub name: Vec<u8>,
     /// `None` for symbolic links only (`globstar` does not descend into them); whether one
@@ -51,16 +51,16 @@ pub struct DirEntry {
 
 /// What a name means, in one look at the variable table.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Lookup {
+pub enum VarLookup {
     Unset,
-    Value(Value),
+    Value(VarValue),
     /// A nameref: [`Env::resolve`] says whose.
     Nameref,
 }
 
 /// The shell as seen by expansion. Names passed here are base names after
 /// nameref resolution unless stated otherwise.
-pub trait Env {
+pub trait ExpandEnv {
     /// Follows namerefs: the base name, and a subscript's text if the reference has one (`ref=a[2]`).
     /// A cycle is an error. Without nameref: the name itself.
     fn resolve<'a>(&self, name: &'a [u8]) -> Result<(Cow<'a, [u8]>, Option<Str>), ExpandError>;
@@ -68,20 +68,20 @@ pub trait Env {
     fn nameref(&self, name: &[u8]) -> Option<Str>;
     /// Fast path of [`Env::resolve`] and [`Env::get`] together; worth overriding, every
     /// expansion of a variable comes here first.
-    fn lookup(&mut self, name: &[u8]) -> Lookup {
+    fn lookup(&mut self, name: &[u8]) -> VarLookup {
         if self.nameref(name).is_some() {
-            return Lookup::Nameref;
+            return VarLookup::Nameref;
         }
         match self.get(name) {
-            Some(value) => Lookup::Value(value),
-            None => Lookup::Unset,
+            Some(value) => VarLookup::Value(value),
+            None => VarLookup::Unset,
         }
     }
     /// Fast path of arithmetic: the number in a scalar that is no nameref and holds a plain
     /// decimal integer. `None` means "take the slow path", never "unset".
     fn get_int(&mut self, name: &[u8]) -> Option<i64> {
         match self.lookup(name) {
-            Lookup::Value(Value::Scalar(text)) => crate::arith::plain_integer(&text),
+            VarLookup::Value(VarValue::Scalar(text)) => crate::arith::plain_integer(&text),
             _ => None,
         }
     }
@@ -93,7 +93,7 @@ pub trait Env {
         Ok(false)
     }
     /// A variable's value; `None` if unset. Dynamic variables (RANDOM, SECONDS, LINENO, ...) are computed here.
-    fn get(&mut self, name: &[u8]) -> Option<Value>;
+    fn get(&mut self, name: &[u8]) -> Option<VarValue>;
     /// Attributes of a variable, also of one declared but unset.
     fn attributes(&self, name: &[u8]) -> Attributes;
     /// Whether there is such a variable, even without a value (`declare x`).
@@ -107,7 +107,12 @@ pub trait Env {
     /// Assigns to a scalar (or to element 0 of an array), honouring readonly, integer, case attributes.
     fn set(&mut self, name: &[u8], value: Str) -> Result<(), ExpandError>;
     /// Assigns to an array element, making an indexed array where there is none.
-    fn set_element(&mut self, name: &[u8], key: Key<'_>, value: Str) -> Result<(), ExpandError>;
+    fn set_element(
+        &mut self,
+        name: &[u8],
+        key: ElementKey<'_>,
+        value: Str,
+    ) -> Result<(), ExpandError>;
     /// Names of all set variables that begin with `prefix`, sorted.
     fn names_with_prefix(&self, prefix: &[u8]) -> Vec<Vec<u8>>;
     /// `$1`, `$2`, ... without `$0`.
@@ -132,7 +137,7 @@ pub trait Env {
     /// Home directory: of the named user, or `$HOME`'s fallback for `None`.
     fn home_dir(&self, user: Option<&[u8]>) -> Option<Vec<u8>>;
     /// Entries of a directory, `.` and `..` excluded, any order; `None` if unreadable. Relative to the shell's cwd.
-    fn read_dir(&self, path: &[u8]) -> Option<Vec<DirEntry>>;
+    fn read_dir(&self, path: &[u8]) -> Option<Vec<PathnameEntry>>;
     /// Whether the path exists (`lstat`), and whether it is a directory (`stat`).
     fn path_exists(&self, path: &[u8]) -> bool;
     fn is_dir(&self, path: &[u8]) -> bool;

@@ -11,12 +11,12 @@ use thiserror::Error;
 #[error("{}", String::from_utf8_lossy(&self.message()))]
 pub struct ExpandError {
     /// What went wrong.
-    pub cause: Box<Cause>,
+    pub cause: Box<ExpandCause>,
 }
 
 /// What went wrong. Names and texts are as messages show them.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cause {
+pub enum ExpandCause {
     /// An assignment to a readonly variable.
     Readonly(Vec<u8>),
     /// `unset` of a readonly variable.
@@ -79,7 +79,7 @@ pub enum Cause {
     /// In the offset or length of `${parameter:offset:length}`.
     InRange {
         parameter: Vec<u8>,
-        cause: Box<Cause>,
+        cause: Box<ExpandCause>,
     },
     /// A process substitution that the system does not start.
     ProcessSubstitution(String),
@@ -90,14 +90,14 @@ pub enum Cause {
     /// Expansions that lead to each other without end.
     TooDeep,
     /// Its message was printed where it arose, or bash has none: all that is left is how far it reaches.
-    Told(Reach),
+    Told(ErrorReach),
     /// A command substitution ended the shell, or the shell was interrupted: to be passed on.
     Interrupted,
 }
 
 /// How far an error reaches (POSIX XCU 2.8.1; bash manual 3.5.3, 4.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ErrorReach {
     /// The command is dropped with status 1.
     Command,
     /// Assignment to a readonly variable: as [`Reach::Command`], but builtins and `for` go on.
@@ -110,47 +110,50 @@ pub enum Reach {
     Interrupted,
 }
 
-impl From<Cause> for ExpandError {
-    fn from(cause: Cause) -> ExpandError {
+impl From<ExpandCause> for ExpandError {
+    fn from(cause: ExpandCause) -> ExpandError {
         ExpandError { cause: Box::new(cause) }
     }
 }
 
 impl ExpandError {
     /// An error whose message was printed.
-    pub fn told(reach: Reach) -> ExpandError {
-        Cause::Told(reach).into()
+    pub fn told(reach: ErrorReach) -> ExpandError {
+        ExpandCause::Told(reach).into()
     }
 
     /// `name: readonly variable`
     pub fn readonly(name: &[u8]) -> ExpandError {
-        Cause::Readonly(name.to_vec()).into()
+        ExpandCause::Readonly(name.to_vec()).into()
     }
 
     /// `` `text': not a valid identifier ``
     pub fn not_an_identifier(text: &[u8]) -> ExpandError {
-        Cause::NotAnIdentifier(text.to_vec()).into()
+        ExpandCause::NotAnIdentifier(text.to_vec()).into()
     }
 
     /// `name[subscript]: bad array subscript`
     pub fn bad_subscript(name: &[u8], subscript: &[u8]) -> ExpandError {
-        Cause::BadSubscript { name: name.to_vec(), subscript: Some(subscript.to_vec()) }.into()
+        ExpandCause::BadSubscript { name: name.to_vec(), subscript: Some(subscript.to_vec()) }
+            .into()
     }
 
     /// A name that is not set, with `set -u`.
     pub(crate) fn unbound(name: &[u8]) -> ExpandError {
-        Cause::Unbound(name.to_vec()).into()
+        ExpandCause::Unbound(name.to_vec()).into()
     }
 
     /// How far it reaches.
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> ErrorReach {
         match *self.cause {
-            Cause::Interrupted => Reach::Interrupted,
-            Cause::TooLarge | Cause::TooManyWords(_) | Cause::TooDeep => Reach::Limit,
-            Cause::Unbound(_) | Cause::Missing { .. } => Reach::Exit,
-            Cause::Readonly(_) | Cause::ReadonlyKept(_) => Reach::Readonly,
-            Cause::Told(reach) => reach,
-            _ => Reach::Command,
+            ExpandCause::Interrupted => ErrorReach::Interrupted,
+            ExpandCause::TooLarge | ExpandCause::TooManyWords(_) | ExpandCause::TooDeep => {
+                ErrorReach::Limit
+            }
+            ExpandCause::Unbound(_) | ExpandCause::Missing { .. } => ErrorReach::Exit,
+            ExpandCause::Readonly(_) | ExpandCause::ReadonlyKept(_) => ErrorReach::Readonly,
+            ExpandCause::Told(reach) => reach,
+            _ => ErrorReach::Command,
         }
     }
 
@@ -163,12 +166,12 @@ impl ExpandError {
 
     /// An element that cannot exist, named with its subscript, in a command that goes on.
     pub fn is_missing_element(&self) -> bool {
-        matches!(*self.cause, Cause::BadSubscript { subscript: Some(_), .. })
-            && self.reach() == Reach::Command
+        matches!(*self.cause, ExpandCause::BadSubscript { subscript: Some(_), .. })
+            && self.reach() == ErrorReach::Command
     }
 }
 
-impl Cause {
+impl ExpandCause {
     /// Adds bash's text.
     fn write(&self, out: &mut Vec<u8>) {
         let mut put = |parts: &[&[u8]]| parts.iter().for_each(|p| out.extend_from_slice(p));
@@ -176,38 +179,38 @@ impl Cause {
             return put(&[name, b": ", what.as_bytes()]);
         }
         match self {
-            Cause::Missing { parameter, reason } => put(&[parameter, b": ", reason]),
-            Cause::BadSubscript { name, subscript } => {
+            ExpandCause::Missing { parameter, reason } => put(&[parameter, b": ", reason]),
+            ExpandCause::BadSubscript { name, subscript } => {
                 let subscript = subscript.as_deref().unwrap_or_default();
                 put(&[name, b"[", subscript, b"]: bad array subscript"]);
             }
-            Cause::NotAnIdentifier(text) => put(&[b"`", text, b"': not a valid identifier"]),
-            Cause::NotAReference(text) => {
+            ExpandCause::NotAnIdentifier(text) => put(&[b"`", text, b"': not a valid identifier"]),
+            ExpandCause::NotAReference(text) => {
                 put(&[b"`", text, b"': invalid variable name for name reference"]);
             }
-            Cause::CircularReference(name) => {
+            ExpandCause::CircularReference(name) => {
                 put(&[b"warning: ", name, b": circular name reference"]);
             }
-            Cause::NotAssignable(name) => put(&[b"$", name, b": cannot assign in this way"]),
-            Cause::Syntax(message) => put(&[message]),
-            Cause::NoMatch(pattern) => put(&[b"no match: ", pattern]),
-            Cause::Arithmetic { expression, reason, token } => {
+            ExpandCause::NotAssignable(name) => put(&[b"$", name, b": cannot assign in this way"]),
+            ExpandCause::Syntax(message) => put(&[message]),
+            ExpandCause::NoMatch(pattern) => put(&[b"no match: ", pattern]),
+            ExpandCause::Arithmetic { expression, reason, token } => {
                 put(&[expression, b": ", reason.as_bytes(), b" (error token is \"", token, b"\")"]);
             }
-            Cause::InRange { parameter, cause } => {
+            ExpandCause::InRange { parameter, cause } => {
                 put(&[parameter, b": "]);
                 cause.write(out);
             }
-            Cause::ProcessSubstitution(reason) => {
+            ExpandCause::ProcessSubstitution(reason) => {
                 put(&[b"process substitution: ", reason.as_bytes()]);
             }
-            Cause::TooLarge => put(&[b"limit reached: expansion too large"]),
-            Cause::TooManyWords(count) => put(&[
+            ExpandCause::TooLarge => put(&[b"limit reached: expansion too large"]),
+            ExpandCause::TooManyWords(count) => put(&[
                 b"brace expansion: failed to allocate memory for ",
                 count.to_string().as_bytes(),
                 b" elements",
             ]),
-            Cause::TooDeep => put(&[b"maximum nesting level exceeded"]),
+            ExpandCause::TooDeep => put(&[b"maximum nesting level exceeded"]),
             _ => {}
         }
     }
@@ -215,27 +218,29 @@ impl Cause {
     /// The messages that are a name and what is wrong with it.
     fn about(&self) -> Option<(&[u8], &'static str)> {
         Some(match self {
-            Cause::Readonly(name) => (name, "readonly variable"),
-            Cause::ReadonlyKept(name) => (name, "cannot unset: readonly variable"),
-            Cause::Unbound(name) => (name, "unbound variable"),
-            Cause::BadSubscript { name, subscript: None } => (name, "bad array subscript"),
-            Cause::SelfReference(name) => (name, "nameref variable self references not allowed"),
-            Cause::ArrayAsReference(name) => (name, "reference variable cannot be an array"),
-            Cause::Conversion { name, from_assoc: true } => {
+            ExpandCause::Readonly(name) => (name, "readonly variable"),
+            ExpandCause::ReadonlyKept(name) => (name, "cannot unset: readonly variable"),
+            ExpandCause::Unbound(name) => (name, "unbound variable"),
+            ExpandCause::BadSubscript { name, subscript: None } => (name, "bad array subscript"),
+            ExpandCause::SelfReference(name) => {
+                (name, "nameref variable self references not allowed")
+            }
+            ExpandCause::ArrayAsReference(name) => (name, "reference variable cannot be an array"),
+            ExpandCause::Conversion { name, from_assoc: true } => {
                 (name, "cannot convert associative to indexed array")
             }
-            Cause::Conversion { name, from_assoc: false } => {
+            ExpandCause::Conversion { name, from_assoc: false } => {
                 (name, "cannot convert indexed to associative array")
             }
-            Cause::Destruction(name) => (name, "cannot destroy array variables in this way"),
-            Cause::ListToMember(place) => (place, "cannot assign list to array member"),
-            Cause::NotAnArray(name) => (name, "not an array variable"),
-            Cause::NotIndexed(name) => (name, "not an indexed array"),
-            Cause::InvalidName(name) => (name, "invalid variable name"),
-            Cause::InvalidIndirect(name) => (name, "invalid indirect expansion"),
-            Cause::BadSubstitution(text) => (text, "bad substitution"),
-            Cause::Ambiguous(text) => (text, "ambiguous redirect"),
-            Cause::NegativeLength(text) => (text, "substring expression < 0"),
+            ExpandCause::Destruction(name) => (name, "cannot destroy array variables in this way"),
+            ExpandCause::ListToMember(place) => (place, "cannot assign list to array member"),
+            ExpandCause::NotAnArray(name) => (name, "not an array variable"),
+            ExpandCause::NotIndexed(name) => (name, "not an indexed array"),
+            ExpandCause::InvalidName(name) => (name, "invalid variable name"),
+            ExpandCause::InvalidIndirect(name) => (name, "invalid indirect expansion"),
+            ExpandCause::BadSubstitution(text) => (text, "bad substitution"),
+            ExpandCause::Ambiguous(text) => (text, "ambiguous redirect"),
+            ExpandCause::NegativeLength(text) => (text, "substring expression < 0"),
             _ => return None,
         })
     }

@@ -8,30 +8,30 @@ use crate::value::Str;
 
 /// What splitting makes of attributed text.
 #[derive(Clone, Debug)]
-pub(crate) enum Field {
+pub(crate) enum SplitField {
     /// All quoted, and shared with whoever has the value.
     Shared(Str),
     /// Text with the places where quoting begins and ends in turn. It begins unquoted.
     Built { text: Vec<u8>, toggles: Vec<usize> },
 }
 
-impl Field {
+impl SplitField {
     /// `toggles`: ascending places within the text, the first of which begins what is quoted.
-    pub(crate) fn built(text: Vec<u8>, toggles: Vec<usize>) -> Field {
-        Field::Built { text, toggles }
+    pub(crate) fn built(text: Vec<u8>, toggles: Vec<usize>) -> SplitField {
+        SplitField::Built { text, toggles }
     }
 
     /// Quote removal (POSIX XCU 2.6.7): the text alone.
     pub(crate) fn strip(self) -> Str {
         match self {
-            Field::Shared(text) => text,
-            Field::Built { text, .. } => Rc::new(text),
+            SplitField::Shared(text) => text,
+            SplitField::Built { text, .. } => Rc::new(text),
         }
     }
 
     /// The pattern that the field is to pathname expansion, if it holds an active pattern character.
     pub(crate) fn pattern(&self, extglob: bool) -> Option<Vec<u8>> {
-        let Field::Built { text, .. } = self else { return None };
+        let SplitField::Built { text, .. } = self else { return None };
         if !text.iter().any(|b| matches!(b, b'*' | b'?' | b'[' | b'(')) {
             return None;
         }
@@ -42,8 +42,8 @@ impl Field {
     /// The field as a pattern: quoted characters have backslashes in front, as [`glob`] reads them.
     pub(crate) fn escaped(&self) -> Vec<u8> {
         let length = match self {
-            Field::Shared(text) => text.len(),
-            Field::Built { text, .. } => text.len(),
+            SplitField::Shared(text) => text.len(),
+            SplitField::Built { text, .. } => text.len(),
         };
         let mut out = Vec::with_capacity(length + 8);
         // A backslash that came out of an expansion does not quote what is quoted already.
@@ -75,8 +75,8 @@ impl Field {
     /// Calls `f` for each stretch of text, with whether it is quoted.
     pub(crate) fn stretches(&self, mut f: impl FnMut(&[u8], bool)) {
         let (text, toggles) = match self {
-            Field::Shared(text) => return f(text, true),
-            Field::Built { text, toggles } => (text, toggles),
+            SplitField::Shared(text) => return f(text, true),
+            SplitField::Built { text, toggles } => (text, toggles),
         };
         let mut from = 0;
         let mut quoted = false;
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn quoted_characters_match_themselves() {
         // a*"*"
-        let field = Field::built(b"a**".to_vec(), vec![2]);
+        let field = SplitField::built(b"a**".to_vec(), vec![2]);
         assert_eq!(field.escaped(), b"a*\\*");
         assert_eq!(field.pattern(false), Some(b"a*\\*".to_vec()));
         assert_eq!(field.strip().as_slice(), b"a**");
@@ -104,14 +104,14 @@ mod tests {
 
     #[test]
     fn quoted_patterns_are_none() {
-        assert_eq!(Field::built(b"**".to_vec(), vec![0]).pattern(false), None);
-        assert_eq!(Field::Shared(Rc::new(b"*".to_vec())).pattern(false), None);
+        assert_eq!(SplitField::built(b"**".to_vec(), vec![0]).pattern(false), None);
+        assert_eq!(SplitField::Shared(Rc::new(b"*".to_vec())).pattern(false), None);
     }
 
     #[test]
     fn an_expanded_backslash_quotes_no_quoted_text() {
         // $backslash'*'
-        let field = Field::built(b"\\*".to_vec(), vec![1]);
+        let field = SplitField::built(b"\\*".to_vec(), vec![1]);
         assert_eq!(field.escaped(), b"\\\\\\*");
     }
 }

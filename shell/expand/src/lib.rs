@@ -25,7 +25,7 @@
 //! | causes of errors, and how far they reach | [`error`] |
 //!
 //! # Invariants
-//! - Effects go through [`Env`] only.
+//! - Effects go through [`ExpandEnv`] only.
 //! - A word is walked once, from left to right, as bash does: `${x=1}$x` sees the assignment.
 //! - Only results of unquoted expansions are split, and only text that is not quoted is a pattern.
 //! - A value that is a whole field (`"$x"`, the elements of `"$@"`) is shared, not copied.
@@ -53,12 +53,12 @@ mod word;
 
 pub use arith::closing_bracket;
 pub use compound::{CompoundElement, compound_elements};
-pub use env::{DirEntry, Env, ExpandOptions, Key, Lookup};
-pub use error::{Cause, ExpandError, Reach};
+pub use env::{ElementKey, ExpandEnv, ExpandOptions, PathnameEntry, VarLookup};
+pub use error::{ErrorReach, ExpandCause, ExpandError};
 pub use param::chars::char_count;
 pub use param::edit::in_case;
 pub use param::push_subscript;
-pub use pathname::Late;
+pub use pathname::PendingPathnames;
 pub use pattern::{
     expand_arm_pattern, expand_pattern, expand_pattern_text, expand_pattern_traced, expand_regex,
 };
@@ -66,7 +66,7 @@ pub use split::{Ifs, split_fields};
 pub use subscript::{
     OwnedKey, element_index, expand_key, subscript_key, subscript_text, subscript_text_key,
 };
-pub use value::{Attributes, Str, Value};
+pub use value::{Attributes, Str, VarValue};
 pub use word::{
     expand_assignment_value, expand_braces_into, expand_heredoc, expand_redirect_target,
     expand_single, expand_word_into, expand_words,

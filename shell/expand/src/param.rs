@@ -22,12 +22,12 @@ mod transform;
 
 use sh_syntax::ast::{Param, ParamName, ParamOp};
 
-use crate::env::Lookup;
-use crate::error::{Cause, ExpandError};
+use crate::env::VarLookup;
+use crate::error::{ExpandCause, ExpandError};
 use crate::parts::Expander;
-use crate::value::Value;
+use crate::value::VarValue;
 pub use target::push_subscript;
-use target::{Content, Target};
+use target::{ParamTarget, ParamValue};
 
 type Result<T> = std::result::Result<T, ExpandError>;
 
@@ -50,21 +50,21 @@ pub(crate) fn plain_name(param: &Param) -> Option<&[u8]> {
 pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
     if let Some(name) = plain_name(param) {
         match x.env.lookup(name) {
-            Lookup::Value(Value::Scalar(text)) => {
+            VarLookup::Value(VarValue::Scalar(text)) => {
                 return x.value(text, quoted).map(|()| false);
             }
-            Lookup::Unset if !x.env.options().nounset => return Ok(false),
+            VarLookup::Unset if !x.env.options().nounset => return Ok(false),
             _ => {}
         }
     }
     match &param.op {
-        ParamOp::Bad => return Err(Cause::BadSubstitution(param.raw.to_vec()).into()),
+        ParamOp::Bad => return Err(ExpandCause::BadSubstitution(param.raw.to_vec()).into()),
         ParamOp::NamesWithPrefix { at } => return names::with_prefix(x, param, *at, quoted),
         ParamOp::Keys { at } => return names::keys(x, param, *at, quoted),
         ParamOp::Length => return names::length(x, param, quoted),
         _ => {}
     }
-    let target = Target::of(x.env, param)?;
+    let target = ParamTarget::of(x.env, param)?;
     let content = target.fetch(x.env)?;
     let content = match &param.op {
         ParamOp::Default { .. }
@@ -86,9 +86,9 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         }
     };
     match content {
-        Content::Scalar(None) => Ok(false),
-        Content::Scalar(Some(text)) => x.value(text, quoted).map(|()| false),
-        Content::List { items, star } => x.list(items, star, quoted),
+        ParamValue::Scalar(None) => Ok(false),
+        ParamValue::Scalar(Some(text)) => x.value(text, quoted).map(|()| false),
+        ParamValue::List { items, star } => x.list(items, star, quoted),
     }
 }
 
@@ -96,9 +96,9 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
 fn apply(
     x: &mut Expander<'_>,
     param: &Param,
-    target: &Target<'_>,
-    content: Content,
-) -> Result<Content> {
+    target: &ParamTarget<'_>,
+    content: ParamValue,
+) -> Result<ParamValue> {
     let env = &mut *x.env;
     match &param.op {
         ParamOp::RemovePrefix { longest, pattern } => {

@@ -3,11 +3,11 @@
 
 use sh_syntax::ast::WordPart;
 
-use crate::attributed::{Origin, Phrase, str_of};
-use crate::env::Env;
+use crate::attributed::{AttributedFields, CharOrigin, str_of};
+use crate::env::ExpandEnv;
 use crate::error::ExpandError;
 use crate::split::Ifs;
-use crate::tilde::{self, Spot, Tilde};
+use crate::tilde::{self, Tilde, TildePosition};
 use crate::value::Str;
 use crate::{arith, param};
 
@@ -27,16 +27,16 @@ pub(crate) enum Purpose {
 
 /// The expansion of one word.
 pub(crate) struct Expander<'e> {
-    pub(crate) env: &'e mut dyn Env,
-    pub(crate) phrase: Phrase,
+    pub(crate) env: &'e mut dyn ExpandEnv,
+    pub(crate) phrase: AttributedFields,
     purpose: Purpose,
     /// Where tildes count, in operands such as `${x-~}`, too.
     tilde: Tilde,
 }
 
 impl<'e> Expander<'e> {
-    pub(crate) fn new(env: &'e mut dyn Env, purpose: Purpose) -> Expander<'e> {
-        Expander { env, phrase: Phrase::default(), purpose, tilde: Tilde::Start }
+    pub(crate) fn new(env: &'e mut dyn ExpandEnv, purpose: Purpose) -> Expander<'e> {
+        Expander { env, phrase: AttributedFields::default(), purpose, tilde: Tilde::Start }
     }
 
     /// A whole word that is not within quotes.
@@ -55,11 +55,11 @@ impl<'e> Expander<'e> {
                 && let Some(value) = tilde::looks_like_assignment(text)
             {
                 tilde = Tilde::Assignment;
-                self.phrase.push(&text[..value], Origin::Literal);
+                self.phrase.push(&text[..value], CharOrigin::Literal);
                 text = &text[value..];
             }
-            let spot = Spot { begins: at == 0, ends: at == last };
-            self.text(text, tilde, spot, Origin::Literal)?;
+            let spot = TildePosition { begins: at == 0, ends: at == last };
+            self.text(text, tilde, spot, CharOrigin::Literal)?;
         }
         Ok(())
     }
@@ -74,8 +74,8 @@ impl<'e> Expander<'e> {
         for (at, part) in parts.iter().enumerate() {
             match part {
                 WordPart::Literal(text) => {
-                    let spot = Spot { begins: at == 0, ends: at == last };
-                    self.text(text, self.tilde, spot, Origin::Expansion)?;
+                    let spot = TildePosition { begins: at == 0, ends: at == last };
+                    self.text(text, self.tilde, spot, CharOrigin::Expansion)?;
                 }
                 part => self.part(part, false)?,
             }
@@ -97,21 +97,21 @@ impl<'e> Expander<'e> {
 
     fn part(&mut self, part: &WordPart, quoted: bool) -> Result<()> {
         match part {
-            WordPart::Literal(text) if !quoted => self.phrase.push(text, Origin::Literal),
+            WordPart::Literal(text) if !quoted => self.phrase.push(text, CharOrigin::Literal),
             WordPart::Literal(text) | WordPart::Quoted(text) if quoted => {
                 if !text.is_empty() {
-                    self.phrase.push(text, Origin::Quoted);
+                    self.phrase.push(text, CharOrigin::Quoted);
                 }
             }
             WordPart::Literal(text) | WordPart::Quoted(text) => {
-                self.phrase.push(text, Origin::Quoted);
+                self.phrase.push(text, CharOrigin::Quoted);
             }
             WordPart::DoubleQuoted(parts) => {
                 let before = self.phrase.extent();
                 let empty_list = self.quoted(parts)?;
                 // A field even when empty, except where `"$@"` without elements is all there is.
                 if !empty_list || self.phrase.extent() != before {
-                    self.phrase.push(b"", Origin::Quoted);
+                    self.phrase.push(b"", CharOrigin::Quoted);
                 }
             }
             WordPart::Param(param) => drop(param::expand(self, param, quoted)?),
@@ -121,7 +121,7 @@ impl<'e> Expander<'e> {
                 match quoted {
                     true if output.is_empty() => {}
                     true => self.phrase.push_shared(str_of(output)),
-                    false => self.phrase.push_owned(output, Origin::Expansion),
+                    false => self.phrase.push_owned(output, CharOrigin::Expansion),
                 }
             }
             WordPart::Arith(expr) => {
@@ -132,14 +132,20 @@ impl<'e> Expander<'e> {
             WordPart::ProcessSub(sub) if sub.body.items.is_empty() => {}
             WordPart::ProcessSub(sub) => {
                 let path = self.env.process_sub(sub)?;
-                self.phrase.push(&path, Origin::Quoted);
+                self.phrase.push(&path, CharOrigin::Quoted);
             }
         }
         Ok(())
     }
 
     /// Unquoted text of the source, with its tildes.
-    fn text(&mut self, text: &[u8], tilde: Tilde, spot: Spot, origin: Origin) -> Result<()> {
+    fn text(
+        &mut self,
+        text: &[u8],
+        tilde: Tilde,
+        spot: TildePosition,
+        origin: CharOrigin,
+    ) -> Result<()> {
         if tilde == Tilde::Never || !text.contains(&b'~') {
             self.phrase.push(text, origin);
             return Ok(());
@@ -148,7 +154,7 @@ impl<'e> Expander<'e> {
         for (range, home) in tilde::prefixes(self.env, text, tilde, spot) {
             self.phrase.push(&text[from..range.start], origin);
             self.env.charge(home.len())?;
-            self.phrase.push(&home, Origin::Quoted);
+            self.phrase.push(&home, CharOrigin::Quoted);
             from = range.end;
         }
         self.phrase.push(&text[from..], origin);
@@ -161,7 +167,7 @@ impl<'e> Expander<'e> {
         match quoted {
             true if text.is_empty() => {}
             true => self.phrase.push_shared(text),
-            false => self.phrase.push(&text, Origin::Expansion),
+            false => self.phrase.push(&text, CharOrigin::Expansion),
         }
         Ok(())
     }
@@ -189,11 +195,11 @@ impl<'e> Expander<'e> {
             match separator.as_slice() {
                 _ if at == 0 => {}
                 b"" => self.phrase.end_field(),
-                separator => self.phrase.push(separator, Origin::Expansion),
+                separator => self.phrase.push(separator, CharOrigin::Expansion),
             }
             match quoted {
                 true => self.phrase.push_shared(item),
-                false => self.phrase.push(&item, Origin::Expansion),
+                false => self.phrase.push(&item, CharOrigin::Expansion),
             }
         }
         Ok(false)
@@ -201,7 +207,7 @@ impl<'e> Expander<'e> {
 }
 
 /// A list as one string: `*` lists by the first character of `IFS`, `@` lists by spaces.
-pub(crate) fn join(env: &mut dyn Env, items: &[Str], star: bool) -> Str {
+pub(crate) fn join(env: &mut dyn ExpandEnv, items: &[Str], star: bool) -> Str {
     let ifs = star.then(|| Ifs::of(env));
     let separator = ifs.as_ref().map_or(b" ".as_slice(), Ifs::separator);
     let parts: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();

@@ -5,24 +5,24 @@
 //! the next one. Only components with active characters read a directory. No recursion,
 //! neither over components nor over the tree below `**`.
 
-use box_text::glob::{self, Options, Pattern};
+use box_text::glob::{self, GlobOptions, GlobPattern};
 
-use crate::env::{DirEntry, Env, ExpandOptions};
-use crate::error::{Cause, ExpandError};
-use crate::field::Field;
-use crate::value::{Str, Value};
+use crate::env::{ExpandEnv, ExpandOptions, PathnameEntry};
+use crate::error::{ExpandCause, ExpandError};
+use crate::field::SplitField;
+use crate::value::{Str, VarValue};
 
 /// Fields that are patterns: they become paths when all words of a command have been expanded,
 /// so that `rm * $(make one)` finds what the command made.
 #[derive(Debug, Default)]
-pub struct Late {
+pub struct PendingPathnames {
     /// Place among the fields, pattern, and the field if nothing matches.
-    patterns: Vec<(usize, Vec<u8>, Field)>,
+    patterns: Vec<(usize, Vec<u8>, SplitField)>,
 }
 
-impl Late {
+impl PendingPathnames {
     /// Appends a field to `out`, or keeps its place there if it is a pattern.
-    pub(crate) fn add(&mut self, options: &ExpandOptions, field: Field, out: &mut Vec<Str>) {
+    pub(crate) fn add(&mut self, options: &ExpandOptions, field: SplitField, out: &mut Vec<Str>) {
         match if options.noglob { None } else { field.pattern(options.extglob) } {
             Some(pattern) => {
                 self.patterns.push((out.len(), pattern, field));
@@ -38,7 +38,7 @@ impl Late {
     /// `no match: word` with `failglob`; a budget hit.
     pub fn finish(
         self,
-        env: &mut dyn Env,
+        env: &mut dyn ExpandEnv,
         out: &mut Vec<Str>,
     ) -> Result<Vec<(usize, isize)>, ExpandError> {
         let Some((first, ..)) = self.patterns.first() else { return Ok(Vec::new()) };
@@ -63,14 +63,14 @@ impl Late {
 /// # Errors
 /// `no match: word` with `failglob`; a budget hit.
 fn expand(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     pattern: &[u8],
-    field: Field,
+    field: SplitField,
     out: &mut Vec<Str>,
 ) -> Result<(), ExpandError> {
     let shell = env.options();
     let (nullglob, failglob) = (shell.nullglob, shell.failglob);
-    let mut search = Search {
+    let mut search = PathnameSearch {
         extglob: shell.extglob,
         globstar: shell.globstar,
         dotglob: shell.dotglob,
@@ -89,7 +89,7 @@ fn expand(
     });
     if paths.is_empty() {
         if failglob {
-            return Err(Cause::NoMatch(field.strip().to_vec()).into());
+            return Err(ExpandCause::NoMatch(field.strip().to_vec()).into());
         }
         if !nullglob {
             out.push(field.strip());
@@ -102,7 +102,7 @@ fn expand(
     Ok(())
 }
 
-struct Search {
+struct PathnameSearch {
     extglob: bool,
     globstar: bool,
     dotglob: bool,
@@ -110,7 +110,7 @@ struct Search {
     nocase: bool,
     utf8: bool,
     /// `GLOBIGNORE`; whether a star at the pattern's end was taken off, which matches slashes, too.
-    ignore: Vec<(Pattern, bool)>,
+    ignore: Vec<(GlobPattern, bool)>,
 }
 
 /// A component with the slashes behind it.
@@ -119,40 +119,40 @@ struct Component<'p> {
     slashes: &'p [u8],
 }
 
-impl Search {
+impl PathnameSearch {
     /// A `GLOBIGNORE` that is not null acts as `dotglob`, too.
-    fn read_globignore(&mut self, env: &mut dyn Env) {
-        let Some(Value::Scalar(text)) = env.get(b"GLOBIGNORE") else { return };
+    fn read_globignore(&mut self, env: &mut dyn ExpandEnv) {
+        let Some(VarValue::Scalar(text)) = env.get(b"GLOBIGNORE") else { return };
         if text.is_empty() {
             return;
         }
         self.dotglob = true;
         self.skip_dots = true;
-        let options = Options {
+        let options = GlobOptions {
             extglob: self.extglob,
             ignore_case: self.nocase,
             utf8: self.utf8,
             no_slash: true,
-            ..Options::default()
+            ..GlobOptions::default()
         };
         let ignored = |pattern: &[u8]| match pattern.strip_suffix(b"*") {
-            Some(head) if !head.ends_with(b"\\") => (Pattern::new(head, options), true),
-            _ => (Pattern::new(pattern, options), false),
+            Some(head) if !head.ends_with(b"\\") => (GlobPattern::new(head, options), true),
+            _ => (GlobPattern::new(pattern, options), false),
         };
         self.ignore = split_colons(&text).map(ignored).collect();
     }
 
-    fn options(&self) -> Options {
-        Options {
+    fn options(&self) -> GlobOptions {
+        GlobOptions {
             extglob: self.extglob,
             ignore_case: self.nocase,
             utf8: self.utf8,
             period: !self.dotglob,
-            ..Options::default()
+            ..GlobOptions::default()
         }
     }
 
-    fn run(&self, env: &mut dyn Env, pattern: &[u8]) -> Result<Vec<Vec<u8>>, ExpandError> {
+    fn run(&self, env: &mut dyn ExpandEnv, pattern: &[u8]) -> Result<Vec<Vec<u8>>, ExpandError> {
         let root = pattern.iter().take_while(|&&b| b == b'/').count();
         let mut paths: Vec<Vec<u8>> = vec![pattern[..root].to_vec()];
         // Whether the paths are known to exist.
@@ -197,19 +197,19 @@ impl Search {
     /// Entries of each directory that match one component.
     fn directory(
         &self,
-        env: &mut dyn Env,
+        env: &mut dyn ExpandEnv,
         paths: Vec<Vec<u8>>,
         component: &Component<'_>,
         last: bool,
     ) -> Result<Vec<Vec<u8>>, ExpandError> {
-        let pattern = Pattern::new(component.text, self.options());
+        let pattern = GlobPattern::new(component.text, self.options());
         let mut out = Vec::new();
         for path in paths {
             let Some(mut entries) = env.read_dir(directory_of(&path)) else { continue };
             if !self.skip_dots {
                 entries.extend(
                     [b".", b"..".as_slice()]
-                        .map(|n| DirEntry { name: n.to_vec(), is_dir: Some(true) }),
+                        .map(|n| PathnameEntry { name: n.to_vec(), is_dir: Some(true) }),
                 );
             }
             for entry in entries {
@@ -243,7 +243,7 @@ impl Search {
     /// Symbolic links are listed, not followed.
     fn tree(
         &self,
-        env: &mut dyn Env,
+        env: &mut dyn ExpandEnv,
         paths: Vec<Vec<u8>>,
         slashes: &[u8],
         last: bool,

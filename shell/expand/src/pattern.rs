@@ -1,9 +1,9 @@
 //! Words as patterns: `case`, `[[ == ]]`, `${x#p}`, and as regular expressions, `[[ =~ ]]`.
 
-use box_text::glob::{Options, Pattern};
+use box_text::glob::{GlobOptions, GlobPattern};
 use sh_syntax::ast::{Word, WordPart};
 
-use crate::env::Env;
+use crate::env::ExpandEnv;
 use crate::error::ExpandError;
 use crate::tilde::Tilde;
 use crate::word;
@@ -12,7 +12,10 @@ use crate::word;
 ///
 /// # Errors
 /// Those of the expansions.
-pub fn expand_arm_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
+pub fn expand_arm_pattern(
+    env: &mut dyn ExpandEnv,
+    word: &Word,
+) -> Result<GlobPattern, ExpandError> {
     let options = match_options(env, env.options().extglob, env.options().nocasematch);
     compile(env, word, options)
 }
@@ -22,7 +25,7 @@ pub fn expand_arm_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, Exp
 ///
 /// # Errors
 /// Those of the expansions.
-pub fn expand_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
+pub fn expand_pattern(env: &mut dyn ExpandEnv, word: &Word) -> Result<GlobPattern, ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);
     compile(env, word, options)
 }
@@ -32,9 +35,9 @@ pub fn expand_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandE
 /// # Errors
 /// Those of the expansions.
 pub fn expand_pattern_traced(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     word: &Word,
-) -> Result<(Pattern, Vec<u8>), ExpandError> {
+) -> Result<(GlobPattern, Vec<u8>), ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);
     let field = word::one_field(env, &word.parts, Tilde::Start)?;
     let mut shown = Vec::new();
@@ -47,34 +50,44 @@ pub fn expand_pattern_traced(
             shown.push(byte);
         }
     });
-    Ok((Pattern::new(&field.escaped(), options), shown))
+    Ok((GlobPattern::new(&field.escaped(), options), shown))
 }
 
 /// The pattern of `${x^p}` and relatives, in which groups count without `extglob`, too; `None`
 /// if nothing is left of the word, as if it were not there.
-pub(crate) fn case_pattern(env: &mut dyn Env, word: &Word) -> Result<Option<Pattern>, ExpandError> {
+pub(crate) fn case_pattern(
+    env: &mut dyn ExpandEnv,
+    word: &Word,
+) -> Result<Option<GlobPattern>, ExpandError> {
     let options = match_options(env, true, false);
     let text = word::one_field(env, &word.parts, Tilde::Start)?.escaped();
-    Ok((!text.is_empty()).then(|| Pattern::new(&text, options)))
+    Ok((!text.is_empty()).then(|| GlobPattern::new(&text, options)))
 }
 
 /// The pattern of `${x#p}` and relatives.
-pub(crate) fn operator_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
+pub(crate) fn operator_pattern(
+    env: &mut dyn ExpandEnv,
+    word: &Word,
+) -> Result<GlobPattern, ExpandError> {
     let options = match_options(env, env.options().extglob, false);
     compile(env, word, options)
 }
 
-pub(crate) fn match_options(env: &dyn Env, extglob: bool, ignore_case: bool) -> Options {
-    Options { extglob, ignore_case, utf8: !env.options().c_locale, ..Options::default() }
+pub(crate) fn match_options(env: &dyn ExpandEnv, extglob: bool, ignore_case: bool) -> GlobOptions {
+    GlobOptions { extglob, ignore_case, utf8: !env.options().c_locale, ..GlobOptions::default() }
 }
 
-fn compile(env: &mut dyn Env, word: &Word, options: Options) -> Result<Pattern, ExpandError> {
+fn compile(
+    env: &mut dyn ExpandEnv,
+    word: &Word,
+    options: GlobOptions,
+) -> Result<GlobPattern, ExpandError> {
     match word.parts.as_slice() {
-        [WordPart::Literal(text)] if !text.contains(&b'~') => Ok(Pattern::new(text, options)),
-        [WordPart::Quoted(text)] => Ok(Pattern::literal(text, options)),
+        [WordPart::Literal(text)] if !text.contains(&b'~') => Ok(GlobPattern::new(text, options)),
+        [WordPart::Quoted(text)] => Ok(GlobPattern::literal(text, options)),
         parts => {
             let field = word::one_field(env, parts, Tilde::Start)?;
-            Ok(Pattern::new(&field.escaped(), options))
+            Ok(GlobPattern::new(&field.escaped(), options))
         }
     }
 }
@@ -83,7 +96,7 @@ fn compile(env: &mut dyn Env, word: &Word, options: Options) -> Result<Pattern, 
 ///
 /// # Errors
 /// Those of the expansions.
-pub fn expand_pattern_text(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, ExpandError> {
+pub fn expand_pattern_text(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u8>, ExpandError> {
     Ok(word::one_field(env, &word.parts, Tilde::Start)?.escaped())
 }
 
@@ -92,14 +105,14 @@ pub fn expand_pattern_text(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, Ex
 ///
 /// # Errors
 /// Those of the expansions.
-pub fn expand_regex(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, ExpandError> {
+pub fn expand_regex(env: &mut dyn ExpandEnv, word: &Word) -> Result<Vec<u8>, ExpandError> {
     let field = word::one_field(env, &word.parts, Tilde::Start)?;
     let mut out = Vec::new();
     // In a bracket expression a backslash is an ordinary character: nothing is escaped there.
-    let mut bracket = Bracket::Outside;
+    let mut bracket = BracketState::Outside;
     field.stretches(|text, quoted| {
         for &byte in text {
-            let inside = bracket != Bracket::Outside;
+            let inside = bracket != BracketState::Outside;
             if quoted && !inside {
                 if is_special(byte) {
                     out.push(b'\\');
@@ -123,7 +136,7 @@ fn is_special(byte: u8) -> bool {
 
 /// Where a regular expression stands with respect to its bracket expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bracket {
+enum BracketState {
     Outside,
     /// Behind an unquoted backslash.
     Escaped,
@@ -140,23 +153,25 @@ enum Bracket {
     ClassEnd(u8),
 }
 
-impl Bracket {
-    fn after(self, byte: u8, quoted: bool) -> Bracket {
+impl BracketState {
+    fn after(self, byte: u8, quoted: bool) -> BracketState {
         match (self, byte) {
-            (Bracket::Outside, b'[') if !quoted => Bracket::Opened,
-            (Bracket::Outside, b'\\') if !quoted => Bracket::Escaped,
-            (Bracket::Outside | Bracket::Escaped, _) => Bracket::Outside,
-            (Bracket::Opened, b'^') => Bracket::Negated,
-            (Bracket::Opened | Bracket::Negated, b']') => Bracket::Inside,
-            (Bracket::InsideOpen, b':' | b'=' | b'.') => Bracket::Class(byte),
-            (Bracket::Class(delimiter), byte) if byte == delimiter => Bracket::ClassEnd(delimiter),
-            (Bracket::ClassEnd(_), b']') => Bracket::Inside,
-            (Bracket::Class(delimiter) | Bracket::ClassEnd(delimiter), _) => {
-                Bracket::Class(delimiter)
+            (BracketState::Outside, b'[') if !quoted => BracketState::Opened,
+            (BracketState::Outside, b'\\') if !quoted => BracketState::Escaped,
+            (BracketState::Outside | BracketState::Escaped, _) => BracketState::Outside,
+            (BracketState::Opened, b'^') => BracketState::Negated,
+            (BracketState::Opened | BracketState::Negated, b']') => BracketState::Inside,
+            (BracketState::InsideOpen, b':' | b'=' | b'.') => BracketState::Class(byte),
+            (BracketState::Class(delimiter), byte) if byte == delimiter => {
+                BracketState::ClassEnd(delimiter)
             }
-            (_, b']') => Bracket::Outside,
-            (_, b'[') => Bracket::InsideOpen,
-            _ => Bracket::Inside,
+            (BracketState::ClassEnd(_), b']') => BracketState::Inside,
+            (BracketState::Class(delimiter) | BracketState::ClassEnd(delimiter), _) => {
+                BracketState::Class(delimiter)
+            }
+            (_, b']') => BracketState::Outside,
+            (_, b'[') => BracketState::InsideOpen,
+            _ => BracketState::Inside,
         }
     }
 }

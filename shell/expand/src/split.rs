@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::attributed::{Origin, Phrase, Text};
-use crate::env::Env;
-use crate::field::Field;
-use crate::value::{Str, Value};
+use crate::attributed::{AttributedFields, AttributedText, CharOrigin};
+use crate::env::ExpandEnv;
+use crate::field::SplitField;
+use crate::value::{Str, VarValue};
 
 /// What a byte is to word splitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum ByteClass {
     Ordinary,
     /// Space, tab or newline in `IFS`: a run of them separates, leading and trailing ones vanish.
     Blank,
@@ -20,7 +20,7 @@ pub(crate) enum Class {
 /// A prepared `IFS`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ifs {
-    classes: Cow<'static, [Class; 256]>,
+    classes: Cow<'static, [ByteClass; 256]>,
     /// Delimiters of several bytes (UTF-8).
     wide: Vec<Box<[u8]>>,
     /// The first character; empty if `IFS` is null. Joins `"$*"`.
@@ -28,11 +28,11 @@ pub struct Ifs {
 }
 
 /// Space, tab, newline.
-static DEFAULT: [Class; 256] = {
-    let mut classes = [Class::Ordinary; 256];
-    classes[b' ' as usize] = Class::Blank;
-    classes[b'\t' as usize] = Class::Blank;
-    classes[b'\n' as usize] = Class::Blank;
+static DEFAULT: [ByteClass; 256] = {
+    let mut classes = [ByteClass::Ordinary; 256];
+    classes[b' ' as usize] = ByteClass::Blank;
+    classes[b'\t' as usize] = ByteClass::Blank;
+    classes[b'\n' as usize] = ByteClass::Blank;
     classes
 };
 
@@ -46,7 +46,7 @@ impl Ifs {
                 first: Cow::Borrowed(b" "),
             };
         };
-        let mut classes = [Class::Ordinary; 256];
+        let mut classes = [ByteClass::Ordinary; 256];
         let mut ifs =
             Ifs { classes: Cow::Borrowed(&DEFAULT), wide: Vec::new(), first: Cow::Borrowed(b"") };
         for chunk in value.utf8_chunks() {
@@ -61,7 +61,7 @@ impl Ifs {
             }
             for &byte in chunk.invalid() {
                 ifs.note_first(&[byte]);
-                classes[usize::from(byte)] = Class::Delimiter;
+                classes[usize::from(byte)] = ByteClass::Delimiter;
             }
         }
         ifs.classes = Cow::Owned(classes);
@@ -75,11 +75,11 @@ impl Ifs {
     }
 
     /// The shell's current `IFS`.
-    pub fn of(env: &mut dyn Env) -> Ifs {
+    pub fn of(env: &mut dyn ExpandEnv) -> Ifs {
         match env.get(b"IFS") {
-            Some(Value::Scalar(text)) => Ifs::new(Some(&text)),
-            Some(Value::Indexed(array)) => Ifs::new(array.get(0).map(|s| s.as_slice())),
-            Some(Value::Assoc(_)) | None => Ifs::new(None),
+            Some(VarValue::Scalar(text)) => Ifs::new(Some(&text)),
+            Some(VarValue::Indexed(array)) => Ifs::new(array.get(0).map(|s| s.as_slice())),
+            Some(VarValue::Assoc(_)) | None => Ifs::new(None),
         }
     }
 
@@ -94,12 +94,12 @@ impl Ifs {
     }
 
     /// Class and length of the character at the start of `text`, which is not empty.
-    pub(crate) fn classify(&self, text: &[u8]) -> (Class, usize) {
+    pub(crate) fn classify(&self, text: &[u8]) -> (ByteClass, usize) {
         let byte = text[0];
         if byte >= 0x80
             && let Some(wide) = self.wide.iter().find(|w| text.starts_with(w))
         {
-            return (Class::Delimiter, wide.len());
+            return (ByteClass::Delimiter, wide.len());
         }
         (self.classes[usize::from(byte)], 1)
     }
@@ -109,17 +109,17 @@ impl Ifs {
         if self.wide.is_empty() {
             return text
                 .iter()
-                .position(|&b| self.classes[usize::from(b)] != Class::Ordinary)
+                .position(|&b| self.classes[usize::from(b)] != ByteClass::Ordinary)
                 .unwrap_or(text.len());
         }
         (0..text.len())
-            .find(|&at| self.classify(&text[at..]).0 != Class::Ordinary)
+            .find(|&at| self.classify(&text[at..]).0 != ByteClass::Ordinary)
             .unwrap_or(text.len())
     }
 
     /// Whether a byte is blank in this `IFS` (`read` trims with it).
     pub fn is_blank(&self, byte: u8) -> bool {
-        self.classes[usize::from(byte)] == Class::Blank
+        self.classes[usize::from(byte)] == ByteClass::Blank
     }
 
     /// Length of the delimiter (blank or not) at the start of the text; 0 if there is none.
@@ -127,24 +127,24 @@ impl Ifs {
         match text {
             [] => 0,
             _ => match self.classify(text) {
-                (Class::Ordinary, _) => 0,
+                (ByteClass::Ordinary, _) => 0,
                 (_, width) => width,
             },
         }
     }
 }
 
-fn class_of(byte: u8) -> Class {
-    if matches!(byte, b' ' | b'\t' | b'\n') { Class::Blank } else { Class::Delimiter }
+fn class_of(byte: u8) -> ByteClass {
+    if matches!(byte, b' ' | b'\t' | b'\n') { ByteClass::Blank } else { ByteClass::Delimiter }
 }
 
 /// The fields that attributed text falls apart into: results of expansions are split, all else stays whole.
 /// `env` is asked for `IFS` only if there is something to split.
-pub(crate) fn split(env: &mut dyn Env, phrase: Phrase) -> Vec<Field> {
+pub(crate) fn split(env: &mut dyn ExpandEnv, phrase: AttributedFields) -> Vec<SplitField> {
     let mut fields = Vec::new();
     let mut ifs = None;
     for text in phrase.into_texts() {
-        let expanded = |(_, origin): (&[u8], Origin)| origin == Origin::Expansion;
+        let expanded = |(_, origin): (&[u8], CharOrigin)| origin == CharOrigin::Expansion;
         if text.runs().any(expanded) {
             let ifs = ifs.get_or_insert_with(|| Ifs::of(env));
             split_text(text, ifs, &mut fields);
@@ -158,13 +158,13 @@ pub(crate) fn split(env: &mut dyn Env, phrase: Phrase) -> Vec<Field> {
 /// Splits a whole text as the result of an unquoted expansion is split (`compgen -W`, `read -a`).
 pub fn split_fields(text: &[u8], ifs: &Ifs) -> Vec<Str> {
     let mut fields = Vec::new();
-    split_text(Text::of(text.to_vec(), Origin::Expansion), ifs, &mut fields);
-    fields.into_iter().map(Field::strip).collect()
+    split_text(AttributedText::of(text.to_vec(), CharOrigin::Expansion), ifs, &mut fields);
+    fields.into_iter().map(SplitField::strip).collect()
 }
 
-fn split_text(text: Text, ifs: &Ifs, fields: &mut Vec<Field>) {
-    let whole = |(run, origin): (&[u8], Origin)| {
-        origin != Origin::Expansion || ifs.ordinary_run(run) == run.len()
+fn split_text(text: AttributedText, ifs: &Ifs, fields: &mut Vec<SplitField>) {
+    let whole = |(run, origin): (&[u8], CharOrigin)| {
+        origin != CharOrigin::Expansion || ifs.ordinary_run(run) == run.len()
     };
     if text.runs().all(whole) {
         if !text.is_absent() {
@@ -173,11 +173,11 @@ fn split_text(text: Text, ifs: &Ifs, fields: &mut Vec<Field>) {
         return;
     }
     let mut splitter =
-        Splitter { fields, text: Vec::new(), toggles: Vec::new(), place: Place::Between };
+        FieldSplitter { fields, text: Vec::new(), toggles: Vec::new(), place: SplitPlace::Between };
     for (run, origin) in text.runs() {
         match origin {
-            Origin::Expansion => splitter.split(run, ifs),
-            origin => splitter.add(run, origin == Origin::Quoted),
+            CharOrigin::Expansion => splitter.split(run, ifs),
+            origin => splitter.add(run, origin == CharOrigin::Quoted),
         }
     }
     splitter.end_if_started();
@@ -185,7 +185,7 @@ fn split_text(text: Text, ifs: &Ifs, fields: &mut Vec<Field>) {
 
 /// Where splitting stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum SplitPlace {
     /// No field has begun.
     Between,
     /// As [`Place::Between`], behind blanks that ended a field: a delimiter that follows belongs to them.
@@ -195,20 +195,20 @@ enum Place {
 }
 
 /// The fields of one text under construction.
-struct Splitter<'f> {
-    fields: &'f mut Vec<Field>,
+struct FieldSplitter<'f> {
+    fields: &'f mut Vec<SplitField>,
     text: Vec<u8>,
     toggles: Vec<usize>,
-    place: Place,
+    place: SplitPlace,
 }
 
-impl Splitter<'_> {
+impl FieldSplitter<'_> {
     fn add(&mut self, text: &[u8], quoted: bool) {
         if (self.toggles.len() % 2 == 1) != quoted {
             self.toggles.push(self.text.len());
         }
         self.text.extend_from_slice(text);
-        self.place = Place::Within;
+        self.place = SplitPlace::Within;
     }
 
     fn split(&mut self, text: &[u8], ifs: &Ifs) {
@@ -223,13 +223,13 @@ impl Splitter<'_> {
             let (class, width) = ifs.classify(rest);
             rest = &rest[width..];
             match (class, self.place) {
-                (Class::Blank, Place::Within) => {
+                (ByteClass::Blank, SplitPlace::Within) => {
                     self.end();
-                    self.place = Place::BehindBlank;
+                    self.place = SplitPlace::BehindBlank;
                 }
-                (Class::Delimiter, Place::BehindBlank) => self.place = Place::Between,
-                (Class::Delimiter, _) => self.end(),
-                (Class::Blank | Class::Ordinary, _) => {}
+                (ByteClass::Delimiter, SplitPlace::BehindBlank) => self.place = SplitPlace::Between,
+                (ByteClass::Delimiter, _) => self.end(),
+                (ByteClass::Blank | ByteClass::Ordinary, _) => {}
             }
         }
     }
@@ -237,12 +237,12 @@ impl Splitter<'_> {
     /// Ends the field, even one that has not begun.
     fn end(&mut self) {
         let (text, toggles) = (std::mem::take(&mut self.text), std::mem::take(&mut self.toggles));
-        self.fields.push(Field::built(text, toggles));
-        self.place = Place::Between;
+        self.fields.push(SplitField::built(text, toggles));
+        self.place = SplitPlace::Between;
     }
 
     fn end_if_started(&mut self) {
-        if self.place == Place::Within {
+        if self.place == SplitPlace::Within {
             self.end();
         }
     }
@@ -254,12 +254,12 @@ mod tests {
 
     /// The fields of runs, in which `e` marks results of expansions, `q` quoted text and `l` literal text.
     fn fields(ifs: &str, runs: &[(char, &str)]) -> Vec<String> {
-        let mut phrase = Phrase::default();
+        let mut phrase = AttributedFields::default();
         for (kind, text) in runs {
             let origin = match kind {
-                'e' => Origin::Expansion,
-                'q' => Origin::Quoted,
-                _ => Origin::Literal,
+                'e' => CharOrigin::Expansion,
+                'q' => CharOrigin::Quoted,
+                _ => CharOrigin::Literal,
             };
             phrase.push(text.as_bytes(), origin);
         }

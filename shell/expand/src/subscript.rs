@@ -6,10 +6,10 @@ use sh_syntax::parse::{ParseOptions, parse_arith, parse_subscript};
 use sh_syntax::error::SyntaxError;
 
 use crate::arith;
-use crate::env::{Env, Key};
-use crate::error::{Cause, ExpandError};
+use crate::env::{ElementKey, ExpandEnv};
+use crate::error::{ExpandCause, ExpandError};
 use crate::tilde::Tilde;
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, VarValue};
 use crate::word;
 
 /// A subscript after expansion.
@@ -22,17 +22,17 @@ pub enum OwnedKey {
 }
 
 impl OwnedKey {
-    /// The borrowed form that [`Env`] takes.
-    pub fn as_key(&self) -> Key<'_> {
+    /// The borrowed form that [`ExpandEnv`] takes.
+    pub fn as_key(&self) -> ElementKey<'_> {
         match self {
-            OwnedKey::Index(index) => Key::Index(*index),
-            OwnedKey::Name(name) => Key::Name(name),
+            OwnedKey::Index(index) => ElementKey::Index(*index),
+            OwnedKey::Name(name) => ElementKey::Name(name),
         }
     }
 }
 
 /// Whether `name` (already resolved) is an associative array.
-pub(crate) fn is_assoc(env: &mut dyn Env, name: &[u8]) -> bool {
+pub(crate) fn is_assoc(env: &mut dyn ExpandEnv, name: &[u8]) -> bool {
     env.attributes(name).has(Attributes::ASSOC)
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn is_assoc(env: &mut dyn Env, name: &[u8]) -> bool {
 /// # Errors
 /// Those of the expansion; `name[sub]: bad array subscript` for `@`, `*` on an indexed array.
 pub fn subscript_key(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     name: &[u8],
     subscript: &Subscript,
 ) -> Result<OwnedKey, ExpandError> {
@@ -72,7 +72,7 @@ pub fn subscript_key(
 ///
 /// # Errors
 /// Those of the expansions.
-pub fn expand_key(env: &mut dyn Env, word: &Word) -> Result<crate::value::Str, ExpandError> {
+pub fn expand_key(env: &mut dyn ExpandEnv, word: &Word) -> Result<crate::value::Str, ExpandError> {
     word::text(env, word, Tilde::Never)
 }
 
@@ -81,7 +81,7 @@ pub fn expand_key(env: &mut dyn Env, word: &Word) -> Result<crate::value::Str, E
 /// # Errors
 /// Those of the expansions.
 pub fn subscript_text(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     subscript: &Subscript,
 ) -> Result<crate::value::Str, ExpandError> {
     match subscript {
@@ -94,7 +94,7 @@ pub fn subscript_text(
 ///
 /// # Errors
 /// As for [`subscript_key`].
-pub fn element_index(env: &mut dyn Env, text: &[u8]) -> Result<i64, ExpandError> {
+pub fn element_index(env: &mut dyn ExpandEnv, text: &[u8]) -> Result<i64, ExpandError> {
     if let Some(index) = arith::plain_integer(text) {
         return Ok(index);
     }
@@ -103,7 +103,7 @@ pub fn element_index(env: &mut dyn Env, text: &[u8]) -> Result<i64, ExpandError>
 }
 
 fn unread(e: SyntaxError) -> ExpandError {
-    Cause::Syntax(e.cause.message()).into()
+    ExpandCause::Syntax(e.cause.message()).into()
 }
 
 /// Whether the bracket that opens first in a reference is closed by its last byte, if there is one.
@@ -115,7 +115,7 @@ pub(crate) fn closes_at_end(text: &[u8]) -> bool {
 
 /// As [`subscript_key`] for a subscript met as text at run time (`unset 'a[i]'`, namerefs).
 pub fn subscript_text_key(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     name: &[u8],
     text: &[u8],
 ) -> Result<OwnedKey, ExpandError> {
@@ -145,21 +145,21 @@ pub(crate) fn parsed(name: &[u8], text: &[u8]) -> Result<Subscript, ExpandError>
 /// # Errors
 /// `name: bad array subscript` for a negative subscript before the array's start.
 pub(crate) fn element(
-    value: &Value,
+    value: &VarValue,
     key: &OwnedKey,
 ) -> Result<Option<crate::value::Str>, NoSuchPlace> {
     match (value, key) {
-        (Value::Indexed(array), OwnedKey::Index(index)) => {
+        (VarValue::Indexed(array), OwnedKey::Index(index)) => {
             let index = array.resolve(*index).ok_or(NoSuchPlace)?;
             Ok(array.get(index).cloned())
         }
-        (Value::Assoc(array), OwnedKey::Name(name)) => Ok(array.get(name).cloned()),
-        (Value::Assoc(array), OwnedKey::Index(index)) => {
+        (VarValue::Assoc(array), OwnedKey::Name(name)) => Ok(array.get(name).cloned()),
+        (VarValue::Assoc(array), OwnedKey::Index(index)) => {
             Ok(array.get(index.to_string().as_bytes()).cloned())
         }
-        (Value::Scalar(text), OwnedKey::Index(0)) => Ok(Some(text.clone())),
-        (Value::Scalar(_), OwnedKey::Index(index)) if *index < 0 => Err(NoSuchPlace),
-        (Value::Scalar(_) | Value::Indexed(_), _) => Ok(None),
+        (VarValue::Scalar(text), OwnedKey::Index(0)) => Ok(Some(text.clone())),
+        (VarValue::Scalar(_), OwnedKey::Index(index)) if *index < 0 => Err(NoSuchPlace),
+        (VarValue::Scalar(_) | VarValue::Indexed(_), _) => Ok(None),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::env::Env;
-use crate::value::Value;
+use crate::env::ExpandEnv;
+use crate::value::VarValue;
 
 /// Where tildes are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum Tilde {
 
 /// Where a piece of unquoted text stands in its word.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct TildePosition {
     pub(crate) begins: bool,
     pub(crate) ends: bool,
 }
@@ -43,10 +43,10 @@ pub(crate) fn looks_like_assignment(text: &[u8]) -> Option<usize> {
 /// The tilde-prefixes in unquoted text, with the directories they stand for. A prefix ends at a slash, at a colon, or
 /// with the word: a quote or an expansion in it keeps the tilde as it is.
 pub(crate) fn prefixes(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     text: &[u8],
     tilde: Tilde,
-    spot: Spot,
+    spot: TildePosition,
 ) -> Vec<(Range<usize>, Vec<u8>)> {
     let colons = tilde == Tilde::Assignment;
     let mut found = Vec::new();
@@ -69,9 +69,9 @@ pub(crate) fn prefixes(
 }
 
 /// What `~name` stands for.
-fn directory(env: &mut dyn Env, name: &[u8]) -> Option<Vec<u8>> {
-    let variable = |env: &mut dyn Env, name: &[u8]| match env.get(name) {
-        Some(Value::Scalar(text)) => Some(text.to_vec()),
+fn directory(env: &mut dyn ExpandEnv, name: &[u8]) -> Option<Vec<u8>> {
+    let variable = |env: &mut dyn ExpandEnv, name: &[u8]| match env.get(name) {
+        Some(VarValue::Scalar(text)) => Some(text.to_vec()),
         _ => None,
     };
     match name {

@@ -12,7 +12,7 @@ pub type Str = Rc<Vec<u8>>;
 
 /// The value of a set variable.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum VarValue {
     Scalar(Str),
     Indexed(Rc<crate::array::IndexedArray>),
     Assoc(Rc<crate::array::AssocArray>),

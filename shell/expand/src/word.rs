@@ -4,15 +4,15 @@ use sh_syntax::ast::{HereDoc, Word, WordPart};
 
 use crate::attributed::str_of;
 use crate::brace;
-use crate::env::{Env, Lookup};
-use crate::error::{Cause, ExpandError};
-use crate::field::Field;
+use crate::env::{ExpandEnv, VarLookup};
+use crate::error::{ExpandCause, ExpandError};
+use crate::field::SplitField;
 use crate::param;
 use crate::parts::{Expander, Purpose};
-use crate::pathname::Late;
+use crate::pathname::PendingPathnames;
 use crate::split::{self, Ifs};
 use crate::tilde::Tilde;
-use crate::value::{Str, Value};
+use crate::value::{Str, VarValue};
 
 type Result<T> = std::result::Result<T, ExpandError>;
 
@@ -21,9 +21,9 @@ type Result<T> = std::result::Result<T, ExpandError>;
 ///
 /// # Errors
 /// The first failing expansion's; a limit hit in [`Env::charge`].
-pub fn expand_words(env: &mut dyn Env, words: &[Word]) -> Result<Vec<Str>> {
+pub fn expand_words(env: &mut dyn ExpandEnv, words: &[Word]) -> Result<Vec<Str>> {
     let mut out = Vec::with_capacity(words.len());
-    let mut late = Late::default();
+    let mut late = PendingPathnames::default();
     for word in words {
         expand_word_into(env, word, &mut out, &mut late)?;
     }
@@ -36,21 +36,21 @@ pub fn expand_words(env: &mut dyn Env, words: &[Word]) -> Result<Vec<Str>> {
 /// # Errors
 /// As there.
 pub fn expand_word_into(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     word: &Word,
     out: &mut Vec<Str>,
-    late: &mut Late,
+    late: &mut PendingPathnames,
 ) -> Result<()> {
     expand_into(env, &word.parts, Tilde::Word, out, late)
 }
 
 /// As [`expand_word_into`], with a say in tildes: elements of arrays never look like assignments.
 pub(crate) fn expand_into(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     parts: &[WordPart],
     tilde: Tilde,
     out: &mut Vec<Str>,
-    late: &mut Late,
+    late: &mut PendingPathnames,
 ) -> Result<()> {
     if let Some(text) = plain_text(parts) {
         out.push(text);
@@ -72,10 +72,10 @@ pub(crate) fn expand_into(
 /// # Errors
 /// As for [`expand_words`].
 pub fn expand_braces_into(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     parts: &[WordPart],
     out: &mut Vec<Str>,
-    late: &mut Late,
+    late: &mut PendingPathnames,
 ) -> Result<bool> {
     let Some(words) = brace::expand(env, parts)? else { return Ok(false) };
     for parts in &words {
@@ -90,11 +90,11 @@ pub fn expand_braces_into(
 
 /// The phases behind the braces. Patterns are left to `late`.
 fn fields(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     parts: &[WordPart],
     tilde: Tilde,
     out: &mut Vec<Str>,
-    late: &mut Late,
+    late: &mut PendingPathnames,
 ) -> Result<()> {
     let mut expander = Expander::new(env, Purpose::Fields);
     expander.word(parts, tilde)?;
@@ -127,7 +127,7 @@ fn plain_text(parts: &[WordPart]) -> Option<Str> {
 }
 
 /// `"$x"`, and `$x` where the value neither splits nor holds pattern characters.
-fn plain_variable(env: &mut dyn Env, parts: &[WordPart]) -> Result<Option<Str>> {
+fn plain_variable(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Option<Str>> {
     let (param, quoted) = match parts {
         [WordPart::DoubleQuoted(parts)] => match parts.as_slice() {
             [WordPart::Param(param)] => (param, true),
@@ -137,7 +137,7 @@ fn plain_variable(env: &mut dyn Env, parts: &[WordPart]) -> Result<Option<Str>> 
         _ => return Ok(None),
     };
     let Some(name) = param::plain_name(param) else { return Ok(None) };
-    let Lookup::Value(Value::Scalar(text)) = env.lookup(name) else { return Ok(None) };
+    let VarLookup::Value(VarValue::Scalar(text)) = env.lookup(name) else { return Ok(None) };
     if quoted {
         return Ok(Some(text));
     }
@@ -154,7 +154,7 @@ fn plain_variable(env: &mut dyn Env, parts: &[WordPart]) -> Result<Option<Str>> 
 ///
 /// # Errors
 /// As for [`expand_words`].
-pub fn expand_single(env: &mut dyn Env, word: &Word) -> Result<Str> {
+pub fn expand_single(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
     text(env, word, Tilde::Start)
 }
 
@@ -162,19 +162,19 @@ pub fn expand_single(env: &mut dyn Env, word: &Word) -> Result<Str> {
 ///
 /// # Errors
 /// As for [`expand_words`].
-pub fn expand_assignment_value(env: &mut dyn Env, word: &Word) -> Result<Str> {
+pub fn expand_assignment_value(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
     text(env, word, Tilde::Assignment)
 }
 
 /// A word as one string.
-pub(crate) fn text(env: &mut dyn Env, word: &Word, tilde: Tilde) -> Result<Str> {
+pub(crate) fn text(env: &mut dyn ExpandEnv, word: &Word, tilde: Tilde) -> Result<Str> {
     match word.parts.as_slice() {
         [] => return Ok(Str::default()),
         [WordPart::Literal(text)] if !text.contains(&b'~') => return Ok(text.clone()),
         [WordPart::Quoted(text)] => return Ok(text.clone()),
         [WordPart::Param(param)] => {
             if let Some(name) = param::plain_name(param)
-                && let Lookup::Value(Value::Scalar(text)) = env.lookup(name)
+                && let VarLookup::Value(VarValue::Scalar(text)) = env.lookup(name)
             {
                 return Ok(text);
             }
@@ -190,14 +190,18 @@ pub(crate) fn text(env: &mut dyn Env, word: &Word, tilde: Tilde) -> Result<Str> 
 }
 
 /// A word as one field, which knows what of it was quoted.
-pub(crate) fn one_field(env: &mut dyn Env, parts: &[WordPart], tilde: Tilde) -> Result<Field> {
+pub(crate) fn one_field(
+    env: &mut dyn ExpandEnv,
+    parts: &[WordPart],
+    tilde: Tilde,
+) -> Result<SplitField> {
     let mut expander = Expander::new(env, Purpose::Text);
     expander.word(parts, tilde)?;
     Ok(expander.phrase.join())
 }
 
 /// Parts within double quotes as one string.
-pub(crate) fn quoted_text(env: &mut dyn Env, parts: &[WordPart]) -> Result<Str> {
+pub(crate) fn quoted_text(env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<Str> {
     let mut expander = Expander::new(env, Purpose::Text);
     expander.quoted(parts)?;
     Ok(expander.phrase.join().strip())
@@ -207,7 +211,7 @@ pub(crate) fn quoted_text(env: &mut dyn Env, parts: &[WordPart]) -> Result<Str> 
 ///
 /// # Errors
 /// As for [`expand_words`].
-pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
+pub fn expand_heredoc(env: &mut dyn ExpandEnv, doc: &HereDoc) -> Result<Str> {
     quoted_text(env, &doc.body.parts)
 }
 
@@ -216,8 +220,8 @@ pub fn expand_heredoc(env: &mut dyn Env, doc: &HereDoc) -> Result<Str> {
 /// # Errors
 /// `word: ambiguous redirect` unless the word expands to exactly one field. In POSIX mode there is neither splitting
 /// nor pathname expansion, so that only a word of which nothing is left is ambiguous.
-pub fn expand_redirect_target(env: &mut dyn Env, word: &Word) -> Result<Str> {
-    let ambiguous = || Cause::Ambiguous(word.raw.to_vec()).into();
+pub fn expand_redirect_target(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str> {
+    let ambiguous = || ExpandCause::Ambiguous(word.raw.to_vec()).into();
     if env.options().posix {
         let mut expander = Expander::new(env, Purpose::Text);
         expander.word(&word.parts, Tilde::Start)?;

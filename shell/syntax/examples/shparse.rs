@@ -75,7 +75,7 @@ fn main() -> std::io::Result<()> {
 }
 
 /// Checks that printed text parses to the same tree.
-fn round_trip(list: &sh_syntax::ast::List, options: &ParseOptions) {
+fn round_trip(list: &sh_syntax::ast::CommandList, options: &ParseOptions) {
     let text = sh_syntax::print::list(list);
     let show = |t: &[u8]| String::from_utf8_lossy(t).into_owned();
     let again = match sh_syntax::parse::parse_all(&text, options) {

@@ -26,13 +26,13 @@ pub type Literal = Rc<Vec<u8>>;
 
 /// A sequence of and-or lists, each ended by `;`, `&` or a newline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct List {
-    pub items: Vec<Item>,
+pub struct CommandList {
+    pub items: Vec<ListItem>,
 }
 
 /// One and-or list with its terminator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Item {
+pub struct ListItem {
     pub and_or: AndOr,
     /// Ended by `&`: runs as a background job.
     pub background: bool,
@@ -64,7 +64,7 @@ pub struct Pipeline {
     /// An odd number of `!`.
     pub negated: bool,
     /// At least one stage, except for a lone `time` or `!`, which has none.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<PipelineStage>,
 }
 
 /// How `time` reports.
@@ -76,7 +76,7 @@ pub enum TimeFormat {
 
 /// A command of a pipeline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stage {
+pub struct PipelineStage {
     pub command: Command,
     /// Joined to the next stage by `|&`: stderr goes down the pipe, too.
     pub pipe_stderr: bool,
@@ -96,9 +96,9 @@ pub struct Command {
 pub enum CommandKind {
     Simple(SimpleCommand),
     /// `{ list; }`
-    Brace(List),
+    Brace(CommandList),
     /// `( list )`
-    Subshell(Rc<List>),
+    Subshell(Rc<CommandList>),
     If(If),
     /// `while` and `until`
     While(While),
@@ -106,12 +106,12 @@ pub enum CommandKind {
     /// `for ((init; cond; step))`
     ArithFor(ArithFor),
     Select(For),
-    Case(Case),
+    Case(CaseCommand),
     /// `(( expr ))`
-    Arith(Arith),
+    Arith(ArithText),
     /// `[[ expr ]]`
     Cond(Cond),
-    Function(Rc<Function>),
+    Function(Rc<FunctionCommand>),
     Coproc(Coproc),
 }
 
@@ -167,7 +167,7 @@ pub enum Subscript {
     /// `[*]`
     Star,
     /// Arithmetic for an indexed array, a key for an associative one: known at run time only.
-    Expr(Arith),
+    Expr(ArithText),
 }
 
 impl Subscript {
@@ -285,8 +285,8 @@ impl From<DocBody> for Word {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct If {
     /// `if`/`elif` conditions with their bodies.
-    pub branches: Vec<(List, List)>,
-    pub otherwise: Option<List>,
+    pub branches: Vec<(CommandList, CommandList)>,
+    pub otherwise: Option<CommandList>,
 }
 
 /// `while` and `until`
@@ -294,8 +294,8 @@ pub struct If {
 pub struct While {
     /// `until` instead of `while`.
     pub until: bool,
-    pub condition: List,
-    pub body: List,
+    pub condition: CommandList,
+    pub body: CommandList,
 }
 
 /// `for name [in words]` and `select name [in words]`.
@@ -304,21 +304,21 @@ pub struct For {
     pub name: Text,
     /// `None`: the positional parameters.
     pub words: Option<Vec<Word>>,
-    pub body: List,
+    pub body: CommandList,
 }
 
 /// `for ((...))`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArithFor {
-    pub init: Option<Arith>,
-    pub condition: Option<Arith>,
-    pub step: Option<Arith>,
-    pub body: List,
+    pub init: Option<ArithText>,
+    pub condition: Option<ArithText>,
+    pub step: Option<ArithText>,
+    pub body: CommandList,
 }
 
 /// `case`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Case {
+pub struct CaseCommand {
     pub subject: Word,
     pub arms: Vec<CaseArm>,
 }
@@ -327,7 +327,7 @@ pub struct Case {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseArm {
     pub patterns: Vec<Word>,
-    pub body: List,
+    pub body: CommandList,
     pub end: CaseEnd,
 }
 
@@ -344,7 +344,7 @@ pub enum CaseEnd {
 
 /// A definition of a function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Function {
+pub struct FunctionCommand {
     pub name: Text,
     /// A compound command, with the redirections of the definition.
     pub body: Command,
@@ -454,7 +454,7 @@ pub enum WordPart {
     Literal(Literal),
     /// Text from `'...'`, `$'...'` (decoded), `\c`, and in double quotes all plain text.
     Quoted(Literal),
-    /// `"..."` and `$"..."`; holds `Quoted`, `Param`, `CommandSub` and `Arith` only.
+    /// `"..."` and `$"..."`; holds `Quoted`, `Param`, `CommandSub` and `ArithText` only.
     /// An empty one still makes a field.
     DoubleQuoted(Vec<WordPart>),
     /// `$name`, `${...}`
@@ -462,7 +462,7 @@ pub enum WordPart {
     /// `$(...)` and backquotes
     CommandSub(Rc<CommandSub>),
     /// `$((...))` and `$[...]`
-    Arith(Rc<Arith>),
+    Arith(Rc<ArithText>),
     /// `<(...)` and `>(...)`
     ProcessSub(Rc<ProcessSub>),
 }
@@ -470,7 +470,7 @@ pub enum WordPart {
 /// `$(...)` or backquotes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommandSub {
-    pub body: List,
+    pub body: CommandList,
     /// Written with backquotes: its aliases are looked up when it runs, in POSIX mode, too.
     pub backquoted: bool,
     /// `$(< file)`: the file's content without running a command.
@@ -488,7 +488,7 @@ pub struct CommandSub {
 pub struct ProcessSub {
     /// `<(...)`: the command's output is read from the path.
     pub read: bool,
-    pub body: List,
+    pub body: CommandList,
 }
 
 /// A parameter expansion.
@@ -535,7 +535,7 @@ pub enum ParamOp {
     /// `${x/p/r}` and its variants
     Replace { kind: ReplaceKind, pattern: Word, replacement: Option<Word> },
     /// `${x:offset}`, `${x:offset:length}`
-    Substring { offset: Arith, length: Option<Arith> },
+    Substring { offset: ArithText, length: Option<ArithText> },
     /// `${x^p}`, `${x^^p}`, `${x,p}`, `${x,,p}`, `${x~p}`, `${x~~p}`
     Case { kind: CaseKind, all: bool, pattern: Option<Word> },
     /// `${x@Q}` and the other operators `U u L Q E P A K a k`
@@ -571,7 +571,7 @@ pub enum CaseKind {
 
 /// An arithmetic expression as it stands in the source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Arith {
+pub struct ArithText {
     /// The text with its expansions, parsed as if within double quotes
     /// (quotes themselves are dropped).
     pub word: Word,

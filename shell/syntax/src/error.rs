@@ -19,7 +19,7 @@ use crate::ast::Text;
 #[error("line {line}: {}", String::from_utf8_lossy(&cause.message()))]
 pub struct SyntaxError {
     /// What is wrong: the first message.
-    pub cause: Cause,
+    pub cause: SyntaxCause,
     /// Line of the first message, counted as the parser was told to; 0 if the message has none.
     pub line: u32,
     /// Further messages, such as the offending source line in `` `...' ``.
@@ -30,7 +30,7 @@ pub struct SyntaxError {
 
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Cause {
+pub enum SyntaxCause {
     /// The parser's own limit was hit, not the grammar.
     TooDeep,
     /// The input ended before the byte that closes a quote or bracket.
@@ -53,27 +53,27 @@ pub enum Cause {
     OpenFor,
 }
 
-impl Cause {
+impl SyntaxCause {
     /// Bash's text.
     pub fn message(&self) -> Vec<u8> {
         match self {
-            Cause::TooDeep => b"maximum nesting level exceeded".to_vec(),
-            Cause::Unclosed(close) => {
+            SyntaxCause::TooDeep => b"maximum nesting level exceeded".to_vec(),
+            SyntaxCause::Unclosed(close) => {
                 [b"unexpected EOF while looking for matching `", &[*close][..], b"'"].concat()
             }
-            Cause::UnexpectedEnd => b"syntax error: unexpected end of file".to_vec(),
-            Cause::UnexpectedToken(token) => {
+            SyntaxCause::UnexpectedEnd => b"syntax error: unexpected end of file".to_vec(),
+            SyntaxCause::UnexpectedToken(token) => {
                 [b"syntax error near unexpected token `", &**token, b"'"].concat()
             }
-            Cause::NoToken => b"syntax error".to_vec(),
-            Cause::OpenCondition => b"unexpected EOF while looking for `]]'".to_vec(),
-            Cause::Condition { sentence, token } => {
+            SyntaxCause::NoToken => b"syntax error".to_vec(),
+            SyntaxCause::OpenCondition => b"unexpected EOF while looking for `]]'".to_vec(),
+            SyntaxCause::Condition { sentence, token } => {
                 let pieces: Vec<&[u8]> = sentence.as_bytes().split(|b| *b == b'X').collect();
                 pieces.join(&**token)
             }
-            Cause::FewExpressions => b"syntax error: arithmetic expression required".to_vec(),
-            Cause::ManyExpressions => b"syntax error: `;' unexpected".to_vec(),
-            Cause::OpenFor => b"syntax error: no `))' behind `for (('".to_vec(),
+            SyntaxCause::FewExpressions => b"syntax error: arithmetic expression required".to_vec(),
+            SyntaxCause::ManyExpressions => b"syntax error: `;' unexpected".to_vec(),
+            SyntaxCause::OpenFor => b"syntax error: no `))' behind `for (('".to_vec(),
         }
     }
 }
@@ -81,14 +81,14 @@ impl Cause {
 impl SyntaxError {
     /// The parser's own limit was hit, not the grammar.
     pub fn is_limit(&self) -> bool {
-        self.cause == Cause::TooDeep
+        self.cause == SyntaxCause::TooDeep
     }
 
     /// The byte that was missing, or stood where it could not.
     pub fn byte(&self) -> Option<u8> {
         match &self.cause {
-            Cause::Unclosed(close) => Some(*close),
-            Cause::UnexpectedToken(token) => match **token {
+            SyntaxCause::Unclosed(close) => Some(*close),
+            SyntaxCause::UnexpectedToken(token) => match **token {
                 [byte] => Some(byte),
                 _ => None,
             },
@@ -124,7 +124,7 @@ impl SyntaxError {
 
 /// Something bash warns about while reading, such as a here-document ended by the end of input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
+pub struct SyntaxWarning {
     pub line: u32,
     /// The text after `warning: `.
     pub message: Text,

@@ -67,7 +67,7 @@ fn deviations() {
 #[test]
 fn line_by_line() {
     struct Lines<'t>(std::str::SplitInclusive<'t, char>);
-    impl sh_syntax::parse::Input for Lines<'_> {
+    impl sh_syntax::parse::SourceInput for Lines<'_> {
         fn read_line(&mut self, buf: &mut Vec<u8>, _: bool) -> bool {
             self.0.next().is_some_and(|l| {
                 buf.extend_from_slice(l.as_bytes());

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Table, canonical, parse, plain};
-use sh_syntax::ast::{CommandKind, List};
+use sh_syntax::ast::{CommandKind, CommandList};
 use sh_syntax::parse::ParseOptions;
 use sh_syntax::print;
 
@@ -27,7 +27,7 @@ fn functions() {
     assert_eq!(got.lines().count(), include_str!("data/functions.expected").lines().count());
 }
 
-fn round_trip(text: &str, list: List) {
+fn round_trip(text: &str, list: CommandList) {
     let options = ParseOptions { extglob: true, ..ParseOptions::default() };
     let printed = String::from_utf8_lossy(&print::list_kept(&list)).into_owned();
     let again = match parse(&printed, &options, &Table::default()) {
@@ -35,7 +35,7 @@ fn round_trip(text: &str, list: List) {
         Err(e) => panic!("{text:?} printed as {printed:?}: {e}"),
     };
     // Only a newline after a compound command in `$(...)` may still change.
-    let settle = |l: &List| {
+    let settle = |l: &CommandList| {
         let text = String::from_utf8_lossy(&print::list_kept(l)).into_owned();
         (parse(&text, &options, &Table::default()).expect("parsed before"), text)
     };

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 
-use box_applet::{Ctx, Env, Input, Output, Run, Sink, Source, Table};
+use box_applet::{AppletRun, AppletTable, Ctx, Env, InputSource, OutStream, OutputSink, StdInput};
 use serde::Deserialize;
 
 /// What every case runs with, and nothing else.
@@ -78,7 +78,7 @@ impl Suite {
     ///
     /// # Panics
     /// With the list of the cases that differ, if there are any.
-    pub fn ours(&self, table: &'static Table) {
+    pub fn ours(&self, table: &'static AppletTable) {
         self.check("ours", |case, dir| ours(table, case, dir));
     }
 
@@ -177,10 +177,10 @@ impl Suite {
 }
 
 /// Runs the applet as a function.
-fn ours(table: &'static Table, case: &Case, dir: &Path) -> Outcome {
+fn ours(table: &'static AppletTable, case: &Case, dir: &Path) -> Outcome {
     let name = &case.args[0];
     let applet = table.find(name.as_bytes()).unwrap_or_else(|| panic!("there is no {name}"));
-    let Run::Ctx(run) = applet.run else { panic!("{name} does not run in a context") };
+    let AppletRun::Ctx(run) = applet.run else { panic!("{name} does not run in a context") };
     let (out, err) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
     let os = box_sys::Os::with_applets(|_| false);
     let bytes = |(name, value): (&str, &str)| (name.as_bytes().to_vec(), value.as_bytes().to_vec());
@@ -190,9 +190,9 @@ fn ours(table: &'static Table, case: &Case, dir: &Path) -> Outcome {
         arg0: name.clone().into_bytes(),
         env: ENVIRONMENT.map(bytes).into_iter().collect::<Env>(),
         cwd: dir.to_path_buf(),
-        stdin: Input::new(Source::Bytes(Rc::new(case.stdin.clone().into_bytes()))),
-        stdout: Output::buffered(Sink::Buffer(out.clone())),
-        stderr: Output::unbuffered(Sink::Buffer(err.clone())),
+        stdin: StdInput::new(InputSource::Bytes(Rc::new(case.stdin.clone().into_bytes()))),
+        stdout: OutStream::buffered(OutputSink::Buffer(out.clone())),
+        stderr: OutStream::unbuffered(OutputSink::Buffer(err.clone())),
         extra_fds: Vec::new(),
         procs: &os,
         table,

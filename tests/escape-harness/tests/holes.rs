@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use wasibox::{
-    Action, Exec, LimitHit, MountSpec, Outcome, Policy, Pool, PoolOptions, Session, Wall,
+    Action, Exec, LimitHit, MountSpec, Outcome, Policy, PoolOptions, Session, Wall, WorkerPool,
 };
-use wasibox_vfs::{Errno, Loc, OpenFlags, Opened, ROOT, Vfs};
+use wasibox_vfs::{Errno, Loc, OpenFlags, OpenResult, ROOT, Vfs};
 
 /// Files of the session: a request, and what came of it.
 const ASK: &[u8] = b"/tmp/ask";
@@ -83,10 +83,10 @@ fn hole(vfs: &Vfs) {
     }
 }
 
-fn open(vfs: &Vfs, path: &[u8], how: OpenFlags) -> Result<wasibox_vfs::File, Errno> {
+fn open(vfs: &Vfs, path: &[u8], how: OpenFlags) -> Result<wasibox_vfs::VfsFile, Errno> {
     match vfs.open(&Loc::Tree(ROOT), path, how, 0o644)? {
-        Opened::File(file) => Ok(file),
-        Opened::Descriptor(_) => Err(Errno::BADF),
+        OpenResult::File(file) => Ok(file),
+        OpenResult::Descriptor(_) => Err(Errno::BADF),
     }
 }
 
@@ -143,7 +143,7 @@ fn all() -> Result<usize, Box<dyn Error>> {
         warm: 0,
         ..PoolOptions::new(wasibox_escape::image())
     };
-    let pool = Pool::new(options)?;
+    let pool = WorkerPool::new(options)?;
     let mut failed = 0;
     for (request, must) in REQUESTS {
         let folder = dir.path().display().to_string();
@@ -172,7 +172,7 @@ fn all() -> Result<usize, Box<dyn Error>> {
     Ok(failed)
 }
 
-fn session(pool: &std::sync::Arc<Pool>, dir: &Path) -> Result<Session, Box<dyn Error>> {
+fn session(pool: &std::sync::Arc<WorkerPool>, dir: &Path) -> Result<Session, Box<dyn Error>> {
     let mount = |name: &str, writable| MountSpec {
         host: dir.join(name),
         guest: format!("/{name}"),

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use wasibox_actions::{Done, Part, Refusal};
+use wasibox_actions::{AnswerPart, Refusal, ToolResult};
 use wasibox_mcp::{StreamableOptions, contents, done, refused, service};
 
 /// What tools that tell of their progress wait between two steps.
@@ -62,18 +62,18 @@ fn internal(e: impl std::fmt::Display) -> ErrorData {
     ErrorData::internal_error(e.to_string(), None)
 }
 
-fn shown(parts: Vec<Part>) -> CallToolResult {
-    let mut result = done(Done { answer: Value::Null, parts, doubled: Vec::new() });
+fn shown(parts: Vec<AnswerPart>) -> CallToolResult {
+    let mut result = done(ToolResult { answer: Value::Null, parts, doubled: Vec::new() });
     result.structured_content = None;
     result
 }
 
 fn said(text: impl Into<String>) -> CallToolResult {
-    shown(vec![Part::Text(text.into())])
+    shown(vec![AnswerPart::Text(text.into())])
 }
 
-fn picture() -> Part {
-    Part::Image { mime: "image/png".into(), data: PNG.to_vec() }
+fn picture() -> AnswerPart {
+    AnswerPart::Image { mime: "image/png".into(), data: PNG.to_vec() }
 }
 
 fn embedded(uri: &str, mime: &str, text: &str) -> ContentBlock {
@@ -208,7 +208,7 @@ async fn progressed(context: &Context) -> Answer<CallToolResult> {
 }
 
 fn mixed() -> CallToolResult {
-    let text = Part::Text("Multiple content types test:".into());
+    let text = AnswerPart::Text("Multiple content types test:".into());
     let mut result = shown(vec![text, picture()]);
     let json = r#"{"test":"data","value":123}"#;
     result.content.push(embedded("test://mixed-content-resource", "application/json", json));

@@ -10,7 +10,7 @@ use std::time::Duration;
 use wasibox::policy::ToolSettings;
 use wasibox::{Engine, Isolation};
 use wasibox_actions::{Machine, MachineOptions, Registry};
-use wasibox_http::{Door, Serve, Server, Tokens};
+use wasibox_http::{Door, HttpServer, Serve, Tokens};
 
 /// Longest wait for an answer.
 const WAIT: Duration = Duration::from_secs(120);
@@ -40,7 +40,7 @@ pub fn serve(tokens: Option<&str>, store: Option<&Path>, tools: ToolSettings) ->
     let thread = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.expect("threads").block_on(async {
-            let server = Server::bind(door, serve).await.expect("a server");
+            let server = HttpServer::bind(door, serve).await.expect("a server");
             tell.send((server.address(), server.ending())).expect("a test");
             server.run().await;
         });

@@ -5,10 +5,10 @@
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use wasibox::files::{Data, Request, UploadOf};
+use wasibox::files::{FileBytes, Request, UploadOf};
 use wasibox::policy::ToolSettings;
 use wasibox::{Engine, Isolation};
-use wasibox_actions::{Calculated, Kind, Machine, MachineOptions, Refusal, calculate};
+use wasibox_actions::{CalculateAnswer, Machine, MachineOptions, Refusal, RefusalKind, calculate};
 use wasibox_sessions::http::serve;
 use wasibox_sessions::mcp::Stdio;
 use wasibox_sessions::{LONG, options, policy};
@@ -47,7 +47,7 @@ fn known() -> Vec<[String; 2]> {
 
 fn result(machine: &Machine, expression: &str) -> String {
     match calculate(machine, expression) {
-        Ok(Calculated { result, .. }) => result,
+        Ok(CalculateAnswer { result, .. }) => result,
         Err(Refusal { text, .. }) => format!("refused: {text}"),
     }
 }
@@ -74,7 +74,7 @@ fn known_answers_are_right() {
     let engine = Engine::new(options(Isolation::Process)).expect("an engine");
     let session = engine.session(policy()).expect("a session");
     for name in ["check.py", "table.toml"] {
-        let data = Data(std::fs::read(folder().join(name)).expect("a file"));
+        let data = FileBytes(std::fs::read(folder().join(name)).expect("a file"));
         let path = format!("/tmp/{name}");
         let upload = UploadOf { path, data, offset: None, mode: None };
         session.files(&Request::Upload(upload)).expect("room");
@@ -96,7 +96,7 @@ fn what_is_refused_says_why_and_leaves_the_calculator_working() {
     for [expression, why] in listed.chain(more) {
         let refusal = calculate(&machine, expression).expect_err(expression);
         assert!(refusal.text.contains(why), "{expression}: {}", refusal.text);
-        assert_eq!(refusal.kind, Kind::Invalid, "{expression}");
+        assert_eq!(refusal.kind, RefusalKind::Invalid, "{expression}");
         assert_eq!(result(&machine, "1 + 1"), "2", "after {expression}");
     }
 }
@@ -109,7 +109,7 @@ fn what_takes_too_long_is_ended() {
     // A product of two primes of 30 digits.
     let hard = "factor 671998030559713968361666935769 * 282174488599599500573849980909";
     let refusal = calculate(&machine, hard).expect_err("a long time");
-    assert_eq!(refusal.kind, Kind::Limit, "{refusal}");
+    assert_eq!(refusal.kind, RefusalKind::Limit, "{refusal}");
     assert!(refusal.text.contains("longer than 10 seconds"), "{refusal}");
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     assert_eq!(result(&machine, "d/dx x^3"), "3x^2");

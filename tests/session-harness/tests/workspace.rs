@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 use wasibox::files::{EditOf, Request, WriteOf};
-use wasibox::{Engine, Error, Isolation, MountSpec, Policy, Session, Unfit, Workspace};
+use wasibox::{Engine, Error, Isolation, MountSpec, Policy, Session, Workspace, WorkspaceMismatch};
 use wasibox_sessions::*;
 
 fn over(path: impl AsRef<Path>) -> Policy {
@@ -35,7 +35,7 @@ fn both() -> [Engine; 2] {
     [Isolation::Process, Isolation::Threads].map(engine)
 }
 
-fn unfit<T>(result: Result<T, Error>) -> Unfit {
+fn unfit<T>(result: Result<T, Error>) -> WorkspaceMismatch {
     match result {
         Err(Error::Unfit(why)) => why,
         Err(e) => panic!("{e}"),
@@ -71,7 +71,7 @@ fn a_zip_is_the_directory_and_is_saved_after_each_change() {
         s.redo().unwrap();
         assert_eq!(unzipped(&path), "src/b=2;src/c=3\n;src/d=4");
         assert_eq!(sh(&s, "ls"), "b\nc\nd\n");
-        assert_eq!(unfit(s.fork("other").map(drop)), Unfit::Fork);
+        assert_eq!(unfit(s.fork("other").map(drop)), WorkspaceMismatch::Fork);
         // Another program: it is left as that made it.
         zip(&path, &[("x", "y")]);
         assert!(matches!(s.exec("echo > f"), Err(Error::Workspace(_))));
@@ -139,12 +139,12 @@ fn a_session_of_a_store_knows_its_zip() {
         drop(s);
         assert!(matches!(
             unfit(sessions.session("a", policy()).unwrap().exec("true")),
-            Unfit::Missing(_)
+            WorkspaceMismatch::Missing(_)
         ));
-        assert!(matches!(unfit(sessions.session("a", over(&other))), Unfit::Other(_)));
+        assert!(matches!(unfit(sessions.session("a", over(&other))), WorkspaceMismatch::Other(_)));
         let mut elsewhere = over(&path);
         elsewhere.workspace.as_mut().unwrap().guest = "/src".into();
-        assert!(matches!(unfit(sessions.session("a", elsewhere)), Unfit::Other(_)));
+        assert!(matches!(unfit(sessions.session("a", elsewhere)), WorkspaceMismatch::Other(_)));
         let s = sessions.session("a", over(&path)).unwrap();
         // One session has a zip.
         assert!(matches!(sessions.create("b", over(&path)), Err(Error::Workspace(_))));
@@ -161,11 +161,11 @@ fn a_session_of_a_store_knows_its_zip() {
         let s = sessions.create("d", policy()).unwrap();
         sh(&s, "echo > f");
         drop(s);
-        assert_eq!(unfit(sessions.session("d", over(&other))), Unfit::Without);
+        assert_eq!(unfit(sessions.session("d", over(&other))), WorkspaceMismatch::Without);
         drop(sessions.create("e", policy()).unwrap());
-        assert_eq!(unfit(sessions.session("e", over(&path))), Unfit::CarriesOne);
+        assert_eq!(unfit(sessions.session("e", over(&path))), WorkspaceMismatch::CarriesOne);
         zip(&path, &[("a", "1")]);
-        assert!(matches!(unfit(sessions.session("a", over(&path))), Unfit::Other(_)));
+        assert!(matches!(unfit(sessions.session("a", over(&path))), WorkspaceMismatch::Other(_)));
     }
 }
 
@@ -208,7 +208,7 @@ fn changes_stay_in_the_session_until_they_are_brought_back() {
         assert_eq!((done.done, done.left), (vec!["a".to_owned()], vec![]));
         assert_eq!(host(&dir, "a").unwrap(), "one\n2\n");
         assert_eq!(host(&dir, "src/c").unwrap(), "c\n");
-        assert_eq!(unfit(s.exec("true")), Unfit::Applied);
+        assert_eq!(unfit(s.exec("true")), WorkspaceMismatch::Applied);
         drop(s);
         let s = again(&engine, &store, &dir).unwrap();
         let rest = String::from_utf8(s.workspace_diff(&[]).unwrap().text).unwrap();
@@ -234,7 +234,7 @@ fn a_folder_that_was_changed_meanwhile_is_not_mixed_with_the_session() {
             s.park();
             std::fs::write(dir.path().join("a"), "something else that is longer\n").unwrap();
             let why = |result: Result<wasibox::Outcome, Error>| match unfit(result) {
-                Unfit::Changed(why) => {
+                WorkspaceMismatch::Changed(why) => {
                     assert!(why.contains("a (it was changed"), "{change}: {why}")
                 }
                 other => panic!("{change}: {other}"),
@@ -243,7 +243,10 @@ fn a_folder_that_was_changed_meanwhile_is_not_mixed_with_the_session() {
             drop(s);
             let s = again(&engine, &store, &dir).unwrap();
             why(s.exec("true"));
-            assert!(matches!(unfit(s.workspace_apply(&[])), Unfit::Changed(_)), "{change}");
+            assert!(
+                matches!(unfit(s.workspace_apply(&[])), WorkspaceMismatch::Changed(_)),
+                "{change}"
+            );
             assert_eq!(host(&dir, "a").unwrap(), "something else that is longer\n");
         }
     }
@@ -261,7 +264,7 @@ fn what_a_workspace_may_not_be_is_refused() {
         quota: None,
     };
     policy.mounts = vec![mount("/work/src")];
-    assert!(matches!(unfit(engine.session(policy)), Unfit::Overlap(_)));
+    assert!(matches!(unfit(engine.session(policy)), WorkspaceMismatch::Overlap(_)));
     assert!(engine.session(over(dir.path().join("none"))).is_err());
     assert!(!dir.path().join("none").exists());
     assert!(engine.session(over(dir.path().join("a"))).is_err(), "it is no zip");
@@ -276,5 +279,5 @@ fn what_a_workspace_may_not_be_is_refused() {
     let left: Vec<_> = s.workspace_left_out().into_iter().map(|(path, _)| path).collect();
     assert_eq!(left, ["l", "p"]);
     let with = Session::open(&dist().join("image.webc"), over(&new));
-    assert_eq!(unfit(with), Unfit::NoEngine);
+    assert_eq!(unfit(with), WorkspaceMismatch::NoEngine);
 }

@@ -1,6 +1,6 @@
 //! Requests to the world outside, by exchanges with the node [`HTTP`]: the host resolves names, speaks TLS, judges
-//! by the policy's rules, and adds secrets that guests do not see. One `write` is one [`Step`], what reads give
-//! then is one [`Answer`].
+//! by the policy's rules, and adds secrets that guests do not see. One `write` is one [`HttpStep`], what reads give
+//! then is one [`HttpAnswer`].
 //!
 //! ```text
 //! Open -> Opened(n)     Body(n)... -> Done     End(n) -> Head     Read(n)... -> Body, an empty one at the end
@@ -28,7 +28,7 @@ pub type Header = (Vec<u8>, Vec<u8>);
 
 /// A request but for its body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct HttpRequest {
     pub method: Vec<u8>,
     /// Absolute: `https://example.com/x?y`.
     pub url: Vec<u8>,
@@ -44,8 +44,8 @@ pub struct Request {
 
 /// What a guest asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    Open(Request),
+pub enum HttpStep {
+    Open(HttpRequest),
     Body(u64, Vec<u8>),
     End(u64),
     Read(u64),
@@ -57,7 +57,7 @@ pub enum Step {
 
 /// What the host answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum HttpAnswer {
     /// The number that the other steps name.
     Opened(u64),
     Done,
@@ -86,9 +86,9 @@ pub struct Response {
 }
 
 /// Takes fields out of bytes.
-struct Fields<'a>(&'a [u8]);
+struct HttpFields<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> HttpFields<'a> {
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (field, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -137,7 +137,7 @@ fn put_headers(out: &mut Vec<u8>, headers: &[Header]) {
     }
 }
 
-impl Step {
+impl HttpStep {
     /// In bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -146,7 +146,7 @@ impl Step {
             out.extend(n.to_le_bytes());
         };
         match self {
-            Step::Open(r) => {
+            HttpStep::Open(r) => {
                 out.push(1);
                 put_bytes(&mut out, &r.method);
                 put_bytes(&mut out, &r.url);
@@ -157,14 +157,14 @@ impl Step {
                 out.extend(r.time.to_le_bytes());
                 out.extend(r.connect_time.to_le_bytes());
             }
-            Step::Body(n, bytes) => {
+            HttpStep::Body(n, bytes) => {
                 numbered(&mut out, 2, n);
                 out.extend(bytes);
             }
-            Step::End(n) => numbered(&mut out, 3, n),
-            Step::Read(n) => numbered(&mut out, 4, n),
-            Step::Close(n) => numbered(&mut out, 5, n),
-            Step::Names(port, host) => {
+            HttpStep::End(n) => numbered(&mut out, 3, n),
+            HttpStep::Read(n) => numbered(&mut out, 4, n),
+            HttpStep::Close(n) => numbered(&mut out, 5, n),
+            HttpStep::Names(port, host) => {
                 out.push(6);
                 out.extend(port.to_le_bytes());
                 out.extend(host);
@@ -174,9 +174,9 @@ impl Step {
     }
 
     /// `None` for what is no step.
-    pub fn decode(bytes: &[u8]) -> Option<Step> {
+    pub fn decode(bytes: &[u8]) -> Option<HttpStep> {
         let (kind, rest) = bytes.split_first()?;
-        let mut f = Fields(rest);
+        let mut f = HttpFields(rest);
         if *kind == 1 {
             let (method, url, headers) = (f.bytes()?, f.bytes()?, f.headers()?);
             let (has_length, body) = (f.array::<1>()?, f.long()?);
@@ -186,35 +186,35 @@ impl Step {
                 _ => return None,
             };
             let (redirects, time, connect_time) = (f.int()?, f.long()?, f.long()?);
-            let request = Request { method, url, headers, body, redirects, time, connect_time };
-            return f.end(Step::Open(request));
+            let request = HttpRequest { method, url, headers, body, redirects, time, connect_time };
+            return f.end(HttpStep::Open(request));
         }
         if *kind == 6 {
             let port = u16::from_le_bytes(f.array()?);
-            return (f.0.len() <= MAX_HOST).then(|| Step::Names(port, f.rest()));
+            return (f.0.len() <= MAX_HOST).then(|| HttpStep::Names(port, f.rest()));
         }
         let n = f.long()?;
         match kind {
-            2 if f.0.len() <= PART => Some(Step::Body(n, f.rest())),
-            3 => f.end(Step::End(n)),
-            4 => f.end(Step::Read(n)),
-            5 => f.end(Step::Close(n)),
+            2 if f.0.len() <= PART => Some(HttpStep::Body(n, f.rest())),
+            3 => f.end(HttpStep::End(n)),
+            4 => f.end(HttpStep::Read(n)),
+            5 => f.end(HttpStep::Close(n)),
             _ => None,
         }
     }
 }
 
-impl Answer {
+impl HttpAnswer {
     /// In bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
-            Answer::Opened(n) => {
+            HttpAnswer::Opened(n) => {
                 out.push(1);
                 out.extend(n.to_le_bytes());
             }
-            Answer::Done => out.push(2),
-            Answer::Head(r) => {
+            HttpAnswer::Done => out.push(2),
+            HttpAnswer::Head(r) => {
                 out.push(3);
                 out.extend(r.status.to_le_bytes());
                 out.push(r.version);
@@ -222,40 +222,40 @@ impl Answer {
                 out.extend(r.redirects.to_le_bytes());
                 put_headers(&mut out, &r.headers);
             }
-            Answer::Body(bytes) => {
+            HttpAnswer::Body(bytes) => {
                 out.push(4);
                 out.extend(bytes);
             }
-            Answer::Failed { code, why } => {
+            HttpAnswer::Failed { code, why } => {
                 out.extend([5, *code]);
                 out.extend(why);
             }
-            Answer::Own => out.push(6),
+            HttpAnswer::Own => out.push(6),
         }
         out
     }
 
     /// `None` for what is no answer.
-    pub fn decode(bytes: &[u8]) -> Option<Answer> {
+    pub fn decode(bytes: &[u8]) -> Option<HttpAnswer> {
         let (kind, rest) = bytes.split_first()?;
-        let mut f = Fields(rest);
+        let mut f = HttpFields(rest);
         match kind {
             1 => {
                 let n = f.long()?;
-                f.end(Answer::Opened(n))
+                f.end(HttpAnswer::Opened(n))
             }
-            2 => f.end(Answer::Done),
+            2 => f.end(HttpAnswer::Done),
             3 => {
                 let (status, [version]) = (u16::from_le_bytes(f.array()?), f.array()?);
                 let (url, redirects, headers) = (f.bytes()?, f.int()?, f.headers()?);
-                f.end(Answer::Head(Response { status, version, url, redirects, headers }))
+                f.end(HttpAnswer::Head(Response { status, version, url, redirects, headers }))
             }
-            4 => Some(Answer::Body(f.rest())),
+            4 => Some(HttpAnswer::Body(f.rest())),
             5 => {
                 let [code] = f.array()?;
-                Some(Answer::Failed { code, why: f.rest() })
+                Some(HttpAnswer::Failed { code, why: f.rest() })
             }
-            6 => f.end(Answer::Own),
+            6 => f.end(HttpAnswer::Own),
             _ => None,
         }
     }
@@ -270,9 +270,9 @@ mod tests {
         (name.as_bytes().to_vec(), value.as_bytes().to_vec())
     }
 
-    fn steps() -> Vec<Step> {
+    fn steps() -> Vec<HttpStep> {
         vec![
-            Step::Open(Request {
+            HttpStep::Open(HttpRequest {
                 method: b"POST".to_vec(),
                 url: b"https://a.b/c?d".to_vec(),
                 headers: vec![header("A", "b"), header("C", "")],
@@ -281,59 +281,64 @@ mod tests {
                 time: 9,
                 connect_time: 1 << 40,
             }),
-            Step::Open(Request::default()),
-            Step::Body(3, b"x\0y".to_vec()),
-            Step::Body(3, vec![]),
-            Step::End(4),
-            Step::Read(u64::MAX),
-            Step::Close(0),
-            Step::Names(8000, b"localhost".to_vec()),
+            HttpStep::Open(HttpRequest::default()),
+            HttpStep::Body(3, b"x\0y".to_vec()),
+            HttpStep::Body(3, vec![]),
+            HttpStep::End(4),
+            HttpStep::Read(u64::MAX),
+            HttpStep::Close(0),
+            HttpStep::Names(8000, b"localhost".to_vec()),
         ]
     }
 
-    fn answers() -> Vec<Answer> {
+    fn answers() -> Vec<HttpAnswer> {
         let headers = vec![header("Content-Type", "text/plain"), header("Set-Cookie", "a=b")];
         let (status, version, url, redirects) = (404, 20, b"https://a.b/".to_vec(), 2);
         vec![
-            Answer::Opened(7),
-            Answer::Done,
-            Answer::Head(Response { status, version, url, redirects, headers }),
-            Answer::Body(vec![0; 1000]),
-            Answer::Body(vec![]),
-            Answer::Failed { code: 7, why: b"not allowed".to_vec() },
-            Answer::Own,
+            HttpAnswer::Opened(7),
+            HttpAnswer::Done,
+            HttpAnswer::Head(Response { status, version, url, redirects, headers }),
+            HttpAnswer::Body(vec![0; 1000]),
+            HttpAnswer::Body(vec![]),
+            HttpAnswer::Failed { code: 7, why: b"not allowed".to_vec() },
+            HttpAnswer::Own,
         ]
     }
 
     #[test]
     fn messages_come_back() {
         for step in steps() {
-            assert_eq!(Step::decode(&step.encode()), Some(step));
+            assert_eq!(HttpStep::decode(&step.encode()), Some(step));
         }
         for answer in answers() {
-            assert_eq!(Answer::decode(&answer.encode()), Some(answer));
+            assert_eq!(HttpAnswer::decode(&answer.encode()), Some(answer));
         }
     }
 
     #[test]
     fn hostile_bytes_are_refused_or_mean_something_else() {
-        for whole in steps().iter().map(Step::encode).chain(answers().iter().map(Answer::encode)) {
+        for whole in
+            steps().iter().map(HttpStep::encode).chain(answers().iter().map(HttpAnswer::encode))
+        {
             for end in 0..whole.len() {
-                let _ = (Step::decode(&whole[..end]), Answer::decode(&whole[..end]));
+                let _ = (HttpStep::decode(&whole[..end]), HttpAnswer::decode(&whole[..end]));
             }
             for at in 0..whole.len() {
                 for bit in 0..8 {
                     let mut other = whole.clone();
                     other[at] ^= 1 << bit;
-                    let _ = (Step::decode(&other), Answer::decode(&other));
+                    let _ = (HttpStep::decode(&other), HttpAnswer::decode(&other));
                 }
             }
         }
-        assert_eq!(Step::decode(&steps()[0].encode()[..20]), None);
-        assert_eq!(Step::decode(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None);
+        assert_eq!(HttpStep::decode(&steps()[0].encode()[..20]), None);
+        assert_eq!(HttpStep::decode(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None);
         // Many headers that are announced and not there.
-        assert_eq!(Answer::decode(&[3, 200, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0, 0, 0]), None);
-        assert_eq!(Step::decode(&[&[6, 80, 0][..], &[b'a'; 256]].concat()), None);
-        assert_eq!(Step::decode(&[&[2; 9][..], &vec![0; PART + 1]].concat()), None);
+        assert_eq!(
+            HttpAnswer::decode(&[3, 200, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0, 0, 0]),
+            None
+        );
+        assert_eq!(HttpStep::decode(&[&[6, 80, 0][..], &[b'a'; 256]].concat()), None);
+        assert_eq!(HttpStep::decode(&[&[2; 9][..], &vec![0; PART + 1]].concat()), None);
     }
 }

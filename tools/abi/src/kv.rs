@@ -1,5 +1,5 @@
 //! The session's key-values: bytes under names that outlive calls, undo and restore. A guest asks
-//! for them by exchanges with the node [`KV`]: one `write` of a [`Request`], then reads of the [`Answer`].
+//! for them by exchanges with the node [`KV`]: one `write` of a [`KvRequest`], then reads of the [`KvAnswer`].
 //!
 //! # Format
 //! A byte that says what it is, then fields: numbers are little-endian; a key has its length (`u16`) before
@@ -18,7 +18,7 @@ pub const PART: usize = 256 << 10;
 
 /// What a guest asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request<'a> {
+pub enum KvRequest<'a> {
     /// The value's bytes from `from` on.
     Get {
         key: &'a [u8],
@@ -39,7 +39,7 @@ pub enum Request<'a> {
 
 /// What the host answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum KvAnswer {
     /// It is done.
     Done,
     /// There is no such key.
@@ -72,26 +72,26 @@ fn put_key(out: &mut Vec<u8>, key: &[u8]) {
     out.extend(key);
 }
 
-impl<'a> Request<'a> {
+impl<'a> KvRequest<'a> {
     /// In bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
-            Request::Get { key, from } => {
+            KvRequest::Get { key, from } => {
                 out.push(1);
                 put_key(&mut out, key);
                 out.extend(from.to_le_bytes());
             }
-            Request::Set { key, value } => {
+            KvRequest::Set { key, value } => {
                 out.push(2);
                 put_key(&mut out, key);
                 out.extend(*value);
             }
-            Request::Delete { key } => {
+            KvRequest::Delete { key } => {
                 out.push(3);
                 put_key(&mut out, key);
             }
-            Request::List { after } => {
+            KvRequest::List { after } => {
                 out.push(4);
                 put_key(&mut out, after);
             }
@@ -100,37 +100,37 @@ impl<'a> Request<'a> {
     }
 
     /// `None` for what is no request.
-    pub fn decode(bytes: &'a [u8]) -> Option<Request<'a>> {
+    pub fn decode(bytes: &'a [u8]) -> Option<KvRequest<'a>> {
         let (kind, mut rest) = bytes.split_first()?;
         let key = key(&mut rest)?;
         let request = match kind {
-            1 => Request::Get { key, from: number(&mut rest)? },
-            2 if rest.len() <= MAX_VALUE => return Some(Request::Set { key, value: rest }),
-            3 => Request::Delete { key },
-            4 => Request::List { after: key },
+            1 => KvRequest::Get { key, from: number(&mut rest)? },
+            2 if rest.len() <= MAX_VALUE => return Some(KvRequest::Set { key, value: rest }),
+            3 => KvRequest::Delete { key },
+            4 => KvRequest::List { after: key },
             _ => return None,
         };
         rest.is_empty().then_some(request)
     }
 }
 
-impl Answer {
+impl KvAnswer {
     /// In bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
-            Answer::Done => out.push(0),
-            Answer::Missing => out.push(1),
-            Answer::Value { len, bytes } => {
+            KvAnswer::Done => out.push(0),
+            KvAnswer::Missing => out.push(1),
+            KvAnswer::Value { len, bytes } => {
                 out.push(2);
                 out.extend(len.to_le_bytes());
                 out.extend(bytes);
             }
-            Answer::Keys { keys, more } => {
+            KvAnswer::Keys { keys, more } => {
                 out.extend([3, u8::from(*more)]);
                 keys.iter().for_each(|key| put_key(&mut out, key));
             }
-            Answer::Refused(why) => {
+            KvAnswer::Refused(why) => {
                 out.push(4);
                 out.extend(why);
             }
@@ -139,20 +139,20 @@ impl Answer {
     }
 
     /// `None` for what is no answer.
-    pub fn decode(bytes: &[u8]) -> Option<Answer> {
+    pub fn decode(bytes: &[u8]) -> Option<KvAnswer> {
         let (kind, mut rest) = bytes.split_first()?;
         match (kind, rest) {
-            (0, []) => Some(Answer::Done),
-            (1, []) => Some(Answer::Missing),
-            (2, _) => Some(Answer::Value { len: number(&mut rest)?, bytes: rest.to_vec() }),
+            (0, []) => Some(KvAnswer::Done),
+            (1, []) => Some(KvAnswer::Missing),
+            (2, _) => Some(KvAnswer::Value { len: number(&mut rest)?, bytes: rest.to_vec() }),
             (3, [more @ (0 | 1), rest @ ..]) => {
                 let (mut rest, mut keys) = (rest, Vec::new());
                 while !rest.is_empty() {
                     keys.push(key(&mut rest)?.to_vec());
                 }
-                Some(Answer::Keys { keys, more: *more == 1 })
+                Some(KvAnswer::Keys { keys, more: *more == 1 })
             }
-            (4, why) => Some(Answer::Refused(why.to_vec())),
+            (4, why) => Some(KvAnswer::Refused(why.to_vec())),
             _ => None,
         }
     }
@@ -166,46 +166,46 @@ mod tests {
     #[test]
     fn requests_and_answers_come_back() {
         let requests = [
-            Request::Get { key: b"a", from: 1 << 40 },
-            Request::Set { key: &[0xff; MAX_KEY], value: b"\0v" },
-            Request::Set { key: b"", value: b"" },
-            Request::Delete { key: b"a/b" },
-            Request::List { after: b"" },
+            KvRequest::Get { key: b"a", from: 1 << 40 },
+            KvRequest::Set { key: &[0xff; MAX_KEY], value: b"\0v" },
+            KvRequest::Set { key: b"", value: b"" },
+            KvRequest::Delete { key: b"a/b" },
+            KvRequest::List { after: b"" },
         ];
         for r in requests {
             let bytes = r.encode();
-            assert_eq!(Request::decode(&bytes), Some(r));
+            assert_eq!(KvRequest::decode(&bytes), Some(r));
             for end in 0..bytes.len() {
                 // A shorter value is one, too.
-                let cut = Request::decode(&bytes[..end]);
+                let cut = KvRequest::decode(&bytes[..end]);
                 assert!(
                     cut.is_none()
-                        || matches!((cut, r), (Some(Request::Set { .. }), Request::Set { .. }))
+                        || matches!((cut, r), (Some(KvRequest::Set { .. }), KvRequest::Set { .. }))
                 );
             }
         }
         let answers = [
-            Answer::Done,
-            Answer::Missing,
-            Answer::Value { len: 7, bytes: b"xyz".to_vec() },
-            Answer::Keys { keys: vec![b"a".to_vec(), vec![], vec![7; MAX_KEY]], more: true },
-            Answer::Keys { keys: vec![], more: false },
-            Answer::Refused(b"no".to_vec()),
+            KvAnswer::Done,
+            KvAnswer::Missing,
+            KvAnswer::Value { len: 7, bytes: b"xyz".to_vec() },
+            KvAnswer::Keys { keys: vec![b"a".to_vec(), vec![], vec![7; MAX_KEY]], more: true },
+            KvAnswer::Keys { keys: vec![], more: false },
+            KvAnswer::Refused(b"no".to_vec()),
         ];
         for a in answers {
-            assert_eq!(Answer::decode(&a.encode()), Some(a));
+            assert_eq!(KvAnswer::decode(&a.encode()), Some(a));
         }
     }
 
     #[test]
     fn other_bytes_are_refused() {
         for bytes in [&b""[..], &[9], &[1, 1, 0], &[3, 1, 0, b'a', 0], &[4, 0xff, 0xff, 1]] {
-            assert_eq!(Request::decode(bytes), None, "{bytes:?}");
+            assert_eq!(KvRequest::decode(bytes), None, "{bytes:?}");
         }
         let long = [&[2, 0, 0][..], &vec![0; MAX_VALUE + 1]].concat();
-        assert_eq!(Request::decode(&long), None);
+        assert_eq!(KvRequest::decode(&long), None);
         for bytes in [&b""[..], &[0, 0], &[2, 1, 2], &[3], &[3, 2], &[3, 0, 5, 0, 1], &[5]] {
-            assert_eq!(Answer::decode(bytes), None, "{bytes:?}");
+            assert_eq!(KvAnswer::decode(bytes), None, "{bytes:?}");
         }
     }
 }

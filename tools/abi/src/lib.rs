@@ -121,7 +121,7 @@ pub mod clock {
 /// (POSIX `sys/stat.h` as numbered by Linux).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum FileKind {
     Fifo = 0o01,
     CharDevice = 0o02,
     Dir = 0o04,
@@ -131,17 +131,17 @@ pub enum Kind {
     Socket = 0o14,
 }
 
-impl Kind {
+impl FileKind {
     /// The kind for type bits `st_mode >> 12`.
-    pub fn from_bits(bits: u8) -> Option<Kind> {
+    pub fn from_bits(bits: u8) -> Option<FileKind> {
         Some(match bits {
-            0o01 => Kind::Fifo,
-            0o02 => Kind::CharDevice,
-            0o04 => Kind::Dir,
-            0o06 => Kind::BlockDevice,
-            0o10 => Kind::File,
-            0o12 => Kind::Symlink,
-            0o14 => Kind::Socket,
+            0o01 => FileKind::Fifo,
+            0o02 => FileKind::CharDevice,
+            0o04 => FileKind::Dir,
+            0o06 => FileKind::BlockDevice,
+            0o10 => FileKind::File,
+            0o12 => FileKind::Symlink,
+            0o14 => FileKind::Socket,
             _ => return None,
         })
     }
@@ -149,13 +149,13 @@ impl Kind {
     /// The letter that `ls -l` begins a line with.
     pub fn letter(self) -> char {
         match self {
-            Kind::File => '-',
-            Kind::Dir => 'd',
-            Kind::Symlink => 'l',
-            Kind::Fifo => 'p',
-            Kind::Socket => 's',
-            Kind::BlockDevice => 'b',
-            Kind::CharDevice => 'c',
+            FileKind::File => '-',
+            FileKind::Dir => 'd',
+            FileKind::Symlink => 'l',
+            FileKind::Fifo => 'p',
+            FileKind::Socket => 's',
+            FileKind::BlockDevice => 'b',
+            FileKind::CharDevice => 'c',
         }
     }
 }
@@ -163,7 +163,7 @@ impl Kind {
 /// One file's metadata, as `stat(2)` gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Permission bits, 0 to 0o7777.
     pub mode: u16,
     pub uid: u32,
@@ -184,14 +184,14 @@ impl Stat {
     /// What GNU's tools call such a file (`stat -c %F`, `diff`).
     pub fn kind_name(&self) -> &'static str {
         match self.kind {
-            Kind::File if self.size == 0 => "regular empty file",
-            Kind::File => "regular file",
-            Kind::Dir => "directory",
-            Kind::Symlink => "symbolic link",
-            Kind::Fifo => "fifo",
-            Kind::Socket => "socket",
-            Kind::CharDevice => "character special file",
-            Kind::BlockDevice => "block special file",
+            FileKind::File if self.size == 0 => "regular empty file",
+            FileKind::File => "regular file",
+            FileKind::Dir => "directory",
+            FileKind::Symlink => "symbolic link",
+            FileKind::Fifo => "fifo",
+            FileKind::Socket => "socket",
+            FileKind::CharDevice => "character special file",
+            FileKind::BlockDevice => "block special file",
         }
     }
 }
@@ -221,7 +221,7 @@ impl Stat {
         let u32_at = |i: usize| u32::from_le_bytes([b[i], b[i + 1], b[i + 2], b[i + 3]]);
         let u64_at = |i: usize| u64::from(u32_at(i)) | u64::from(u32_at(i + 4)) << 32;
         Some(Stat {
-            kind: Kind::from_bits(b[0])?,
+            kind: FileKind::from_bits(b[0])?,
             mode: u16::from_le_bytes([b[2], b[3]]) & 0o7777,
             uid: u32_at(4),
             gid: u32_at(8),
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn stat_round_trips() {
         let s = Stat {
-            kind: Kind::Symlink,
+            kind: FileKind::Symlink,
             mode: 0o777,
             uid: 1000,
             gid: 1000,

@@ -56,7 +56,7 @@ impl core::error::Error for StateError {}
 
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
+pub enum SessionValue<'a> {
     /// Declared only.
     Unset,
     Scalar(&'a [u8]),
@@ -67,7 +67,7 @@ pub enum Value<'a> {
 
 /// One thing in which a shell differs from a fresh one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Record<'a> {
+pub enum SessionRecord<'a> {
     /// Working directory as the shell names it, absolute.
     Cwd(&'a [u8]),
     Umask(u16),
@@ -80,11 +80,11 @@ pub enum Record<'a> {
     Variable {
         name: &'a [u8],
         attributes: &'a [u8],
-        value: Value<'a>,
+        value: SessionValue<'a>,
     },
     /// One that a fresh shell has.
     NoVariable(&'a [u8]),
-    Function(Function<'a>),
+    Function(SessionFunction<'a>),
     NoFunction(&'a [u8]),
     Alias {
         name: &'a [u8],
@@ -128,7 +128,7 @@ pub enum Record<'a> {
 
 /// A function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Function<'a> {
+pub struct SessionFunction<'a> {
     pub name: &'a [u8],
     /// Its definition in the shell language.
     pub text: &'a [u8],
@@ -145,35 +145,35 @@ pub struct Function<'a> {
 
 /// Makes a state.
 #[derive(Debug)]
-pub struct Writer(Vec<u8>);
+pub struct SessionWriter(Vec<u8>);
 
-impl Default for Writer {
-    fn default() -> Writer {
-        Writer::new()
+impl Default for SessionWriter {
+    fn default() -> SessionWriter {
+        SessionWriter::new()
     }
 }
 
-impl Writer {
+impl SessionWriter {
     /// A state without records.
-    pub fn new() -> Writer {
+    pub fn new() -> SessionWriter {
         let mut out = Vec::with_capacity(1024);
         out.extend_from_slice(&MAGIC);
         out.extend_from_slice(&VERSION.to_le_bytes());
         out.extend_from_slice(&[0; 6]);
-        Writer(out)
+        SessionWriter(out)
     }
 
     /// Goes on behind the records of a state.
     ///
     /// # Errors
     /// If it is none.
-    pub fn after(state: &[u8]) -> Result<Writer, StateError> {
-        Records::of(state)?;
-        Ok(Writer(state.to_vec()))
+    pub fn after(state: &[u8]) -> Result<SessionWriter, StateError> {
+        SessionRecords::of(state)?;
+        Ok(SessionWriter(state.to_vec()))
     }
 
     /// Adds a record.
-    pub fn record(&mut self, record: &Record<'_>) {
+    pub fn record(&mut self, record: &SessionRecord<'_>) {
         self.0.push(record.tag());
         let at = self.0.len();
         self.0.extend_from_slice(&[0; 4]);
@@ -195,23 +195,23 @@ impl Writer {
         self.0.extend_from_slice(bytes);
     }
 
-    fn fields(&mut self, record: &Record<'_>) {
+    fn fields(&mut self, record: &SessionRecord<'_>) {
         match record {
-            Record::Cwd(one)
-            | Record::NoVariable(one)
-            | Record::NoFunction(one)
-            | Record::Disabled(one) => self.bytes(one),
-            Record::Umask(mask) => self.0.extend_from_slice(&mask.to_le_bytes()),
-            Record::Status { last, stages } => {
+            SessionRecord::Cwd(one)
+            | SessionRecord::NoVariable(one)
+            | SessionRecord::NoFunction(one)
+            | SessionRecord::Disabled(one) => self.bytes(one),
+            SessionRecord::Umask(mask) => self.0.extend_from_slice(&mask.to_le_bytes()),
+            SessionRecord::Status { last, stages } => {
                 self.0.push(*last);
                 self.bytes(stages);
             }
-            Record::Variable { name, attributes, value } => {
+            SessionRecord::Variable { name, attributes, value } => {
                 self.bytes(name);
                 self.bytes(attributes);
                 self.value(value);
             }
-            Record::Function(f) => {
+            SessionRecord::Function(f) => {
                 for part in [f.name, f.text, f.attributes, f.source] {
                     self.bytes(part);
                 }
@@ -219,25 +219,25 @@ impl Writer {
                 self.bytes(f.lines);
                 self.bytes(f.environment);
             }
-            Record::Alias { name, text: other }
-            | Record::Trap { condition: name, action: other } => {
+            SessionRecord::Alias { name, text: other }
+            | SessionRecord::Trap { condition: name, action: other } => {
                 self.bytes(name);
                 self.bytes(other);
             }
-            Record::Set { name, on } | Record::Shopt { name, on } => {
+            SessionRecord::Set { name, on } | SessionRecord::Shopt { name, on } => {
                 self.bytes(name);
                 self.0.push(u8::from(*on));
             }
-            Record::Positional(all) | Record::Directories(all) => {
+            SessionRecord::Positional(all) | SessionRecord::Directories(all) => {
                 all.iter().for_each(|one| self.bytes(one));
             }
-            Record::GetOpts { index, offset } => {
+            SessionRecord::GetOpts { index, offset } => {
                 self.0.extend_from_slice(&index.to_le_bytes());
                 self.0.extend_from_slice(&offset.to_le_bytes());
             }
-            Record::SecondsZero(time) => self.0.extend_from_slice(&time.to_le_bytes()),
-            Record::Random(seed) => self.0.extend_from_slice(&seed.to_le_bytes()),
-            Record::Limit { letter, soft, hard } => {
+            SessionRecord::SecondsZero(time) => self.0.extend_from_slice(&time.to_le_bytes()),
+            SessionRecord::Random(seed) => self.0.extend_from_slice(&seed.to_le_bytes()),
+            SessionRecord::Limit { letter, soft, hard } => {
                 self.0.push(*letter);
                 self.0.extend_from_slice(&soft.to_le_bytes());
                 self.0.extend_from_slice(&hard.to_le_bytes());
@@ -245,21 +245,21 @@ impl Writer {
         }
     }
 
-    fn value(&mut self, value: &Value<'_>) {
+    fn value(&mut self, value: &SessionValue<'_>) {
         match value {
-            Value::Unset => self.0.push(0),
-            Value::Scalar(text) => {
+            SessionValue::Unset => self.0.push(0),
+            SessionValue::Scalar(text) => {
                 self.0.push(1);
                 self.bytes(text);
             }
-            Value::Indexed(all) => {
+            SessionValue::Indexed(all) => {
                 self.0.push(2);
                 for (index, text) in all {
                     self.0.extend_from_slice(&index.to_le_bytes());
                     self.bytes(text);
                 }
             }
-            Value::Assoc(all) => {
+            SessionValue::Assoc(all) => {
                 self.0.push(3);
                 for (key, text) in all {
                     self.bytes(key);
@@ -279,35 +279,35 @@ impl Writer {
     }
 }
 
-impl Record<'_> {
+impl SessionRecord<'_> {
     fn tag(&self) -> u8 {
         match self {
-            Record::Cwd(_) => 1,
-            Record::Umask(_) => 2,
-            Record::Status { .. } => 3,
-            Record::Variable { .. } => 4,
-            Record::NoVariable(_) => 5,
-            Record::Function(_) => 6,
-            Record::NoFunction(_) => 7,
-            Record::Alias { .. } => 8,
-            Record::Set { .. } => 9,
-            Record::Shopt { .. } => 10,
-            Record::Trap { .. } => 11,
-            Record::Positional(_) => 12,
-            Record::Directories(_) => 13,
-            Record::GetOpts { .. } => 14,
-            Record::SecondsZero(_) => 15,
-            Record::Random(_) => 16,
-            Record::Disabled(_) => 17,
-            Record::Limit { .. } => 18,
+            SessionRecord::Cwd(_) => 1,
+            SessionRecord::Umask(_) => 2,
+            SessionRecord::Status { .. } => 3,
+            SessionRecord::Variable { .. } => 4,
+            SessionRecord::NoVariable(_) => 5,
+            SessionRecord::Function(_) => 6,
+            SessionRecord::NoFunction(_) => 7,
+            SessionRecord::Alias { .. } => 8,
+            SessionRecord::Set { .. } => 9,
+            SessionRecord::Shopt { .. } => 10,
+            SessionRecord::Trap { .. } => 11,
+            SessionRecord::Positional(_) => 12,
+            SessionRecord::Directories(_) => 13,
+            SessionRecord::GetOpts { .. } => 14,
+            SessionRecord::SecondsZero(_) => 15,
+            SessionRecord::Random(_) => 16,
+            SessionRecord::Disabled(_) => 17,
+            SessionRecord::Limit { .. } => 18,
         }
     }
 }
 
 /// Fields from the front of a record.
-struct Fields<'a>(&'a [u8]);
+struct RecordFields<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> RecordFields<'a> {
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
@@ -338,12 +338,14 @@ impl<'a> Fields<'a> {
         Some(out)
     }
 
-    fn value(&mut self) -> Option<Value<'a>> {
+    fn value(&mut self) -> Option<SessionValue<'a>> {
         Some(match self.byte()? {
-            0 => Value::Unset,
-            1 => Value::Scalar(self.bytes()?),
-            2 => Value::Indexed(self.all(|f| Some((i64::from_le_bytes(f.array()?), f.bytes()?)))?),
-            3 => Value::Assoc(self.all(|f| Some((f.bytes()?, f.bytes()?)))?),
+            0 => SessionValue::Unset,
+            1 => SessionValue::Scalar(self.bytes()?),
+            2 => SessionValue::Indexed(
+                self.all(|f| Some((i64::from_le_bytes(f.array()?), f.bytes()?)))?,
+            ),
+            3 => SessionValue::Assoc(self.all(|f| Some((f.bytes()?, f.bytes()?)))?),
             _ => return None,
         })
     }
@@ -351,18 +353,18 @@ impl<'a> Fields<'a> {
 
 /// Whether these bytes are a state, of this version or a later one, and no part of one.
 pub fn is_whole(state: &[u8]) -> bool {
-    !matches!(Records::of(state), Err(StateError::Corrupt))
+    !matches!(SessionRecords::of(state), Err(StateError::Corrupt))
 }
 
 /// The records of a state, in order.
 #[derive(Clone, Debug)]
-pub struct Records<'a>(&'a [u8]);
+pub struct SessionRecords<'a>(&'a [u8]);
 
-impl<'a> Records<'a> {
+impl<'a> SessionRecords<'a> {
     /// # Errors
     /// If the bytes are no whole state, or one of a later version.
-    pub fn of(state: &'a [u8]) -> Result<Records<'a>, StateError> {
-        let mut header = Fields(state);
+    pub fn of(state: &'a [u8]) -> Result<SessionRecords<'a>, StateError> {
+        let mut header = RecordFields(state);
         let mut next = || {
             let magic: [u8; 4] = header.array()?;
             let [v0, v1, _, _] = header.array()?;
@@ -378,12 +380,12 @@ impl<'a> Records<'a> {
         if version > VERSION {
             return Err(StateError::Newer(version));
         }
-        Ok(Records(header.0))
+        Ok(SessionRecords(header.0))
     }
 
     /// The record that one alone is, as [`Records::raw`] gave it.
-    pub fn one(raw: &'a [u8]) -> Option<Record<'a>> {
-        Records(raw).next()
+    pub fn one(raw: &'a [u8]) -> Option<SessionRecord<'a>> {
+        SessionRecords(raw).next()
     }
 
     /// How many bytes are left.
@@ -393,9 +395,9 @@ impl<'a> Records<'a> {
 
     /// The next record as it stands there, to be kept by [`Writer::raw`], and what it says: `None`
     /// of one that is not known or says nothing that can be.
-    pub fn raw(&mut self) -> Option<(&'a [u8], Option<Record<'a>>)> {
+    pub fn raw(&mut self) -> Option<(&'a [u8], Option<SessionRecord<'a>>)> {
         let all = self.0;
-        let mut fields = Fields(all);
+        let mut fields = RecordFields(all);
         let (Some(tag), Some(body)) = (fields.byte(), fields.bytes()) else {
             // A length that leads beyond the end: nothing more can be told apart.
             self.0 = &[];
@@ -403,14 +405,14 @@ impl<'a> Records<'a> {
         };
         self.0 = fields.0;
         let raw = all.get(..all.len() - self.0.len()).unwrap_or_default();
-        Some((raw, decode(tag, Fields(body))))
+        Some((raw, decode(tag, RecordFields(body))))
     }
 }
 
-impl<'a> Iterator for Records<'a> {
-    type Item = Record<'a>;
+impl<'a> Iterator for SessionRecords<'a> {
+    type Item = SessionRecord<'a>;
 
-    fn next(&mut self) -> Option<Record<'a>> {
+    fn next(&mut self) -> Option<SessionRecord<'a>> {
         loop {
             if let (_, Some(record)) = self.raw()? {
                 return Some(record);
@@ -419,14 +421,16 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-fn decode<'a>(tag: u8, mut f: Fields<'a>) -> Option<Record<'a>> {
+fn decode<'a>(tag: u8, mut f: RecordFields<'a>) -> Option<SessionRecord<'a>> {
     Some(match tag {
-        1 => Record::Cwd(f.bytes()?),
-        2 => Record::Umask(u16::from_le_bytes(f.array()?) & 0o777),
-        3 => Record::Status { last: f.byte()?, stages: f.bytes()? },
-        4 => Record::Variable { name: f.bytes()?, attributes: f.bytes()?, value: f.value()? },
-        5 => Record::NoVariable(f.bytes()?),
-        6 => Record::Function(Function {
+        1 => SessionRecord::Cwd(f.bytes()?),
+        2 => SessionRecord::Umask(u16::from_le_bytes(f.array()?) & 0o777),
+        3 => SessionRecord::Status { last: f.byte()?, stages: f.bytes()? },
+        4 => {
+            SessionRecord::Variable { name: f.bytes()?, attributes: f.bytes()?, value: f.value()? }
+        }
+        5 => SessionRecord::NoVariable(f.bytes()?),
+        6 => SessionRecord::Function(SessionFunction {
             name: f.bytes()?,
             text: f.bytes()?,
             attributes: f.bytes()?,
@@ -435,18 +439,18 @@ fn decode<'a>(tag: u8, mut f: Fields<'a>) -> Option<Record<'a>> {
             lines: f.bytes()?,
             environment: f.bytes()?,
         }),
-        7 => Record::NoFunction(f.bytes()?),
-        8 => Record::Alias { name: f.bytes()?, text: f.bytes()? },
-        9 => Record::Set { name: f.bytes()?, on: f.byte()? != 0 },
-        10 => Record::Shopt { name: f.bytes()?, on: f.byte()? != 0 },
-        11 => Record::Trap { condition: f.bytes()?, action: f.bytes()? },
-        12 => Record::Positional(f.all(Fields::bytes)?),
-        13 => Record::Directories(f.all(Fields::bytes)?),
-        14 => Record::GetOpts { index: f.u32()?, offset: f.u32()? },
-        15 => Record::SecondsZero(i64::from_le_bytes(f.array()?)),
-        16 => Record::Random(f.u32()?),
-        17 => Record::Disabled(f.bytes()?),
-        18 => Record::Limit {
+        7 => SessionRecord::NoFunction(f.bytes()?),
+        8 => SessionRecord::Alias { name: f.bytes()?, text: f.bytes()? },
+        9 => SessionRecord::Set { name: f.bytes()?, on: f.byte()? != 0 },
+        10 => SessionRecord::Shopt { name: f.bytes()?, on: f.byte()? != 0 },
+        11 => SessionRecord::Trap { condition: f.bytes()?, action: f.bytes()? },
+        12 => SessionRecord::Positional(f.all(RecordFields::bytes)?),
+        13 => SessionRecord::Directories(f.all(RecordFields::bytes)?),
+        14 => SessionRecord::GetOpts { index: f.u32()?, offset: f.u32()? },
+        15 => SessionRecord::SecondsZero(i64::from_le_bytes(f.array()?)),
+        16 => SessionRecord::Random(f.u32()?),
+        17 => SessionRecord::Disabled(f.bytes()?),
+        18 => SessionRecord::Limit {
             letter: f.byte()?,
             soft: u64::from_le_bytes(f.array()?),
             hard: u64::from_le_bytes(f.array()?),
@@ -471,27 +475,29 @@ impl Surroundings {
     /// As [`Records::of`].
     pub fn of(state: &[u8]) -> Result<Surroundings, StateError> {
         let mut s = Surroundings::default();
-        for record in Records::of(state)? {
+        for record in SessionRecords::of(state)? {
             match record {
-                Record::Cwd(path) if path.first() == Some(&b'/') && !path.contains(&0) => {
+                SessionRecord::Cwd(path) if path.first() == Some(&b'/') && !path.contains(&0) => {
                     s.cwd = Some(path.to_vec());
                 }
-                Record::Umask(mask) => s.umask = Some(mask),
-                Record::Status { last, .. } => s.status = last,
-                Record::Variable { name, attributes, value } => {
+                SessionRecord::Umask(mask) => s.umask = Some(mask),
+                SessionRecord::Status { last, .. } => s.status = last,
+                SessionRecord::Variable { name, attributes, value } => {
                     let array = attributes.iter().any(|a| matches!(a, b'a' | b'A'));
                     let value = match value {
-                        Value::Scalar(text) if !array && attributes.contains(&b'x') => Some(text),
+                        SessionValue::Scalar(text) if !array && attributes.contains(&b'x') => {
+                            Some(text)
+                        }
                         _ => None,
                     };
                     s.put(name, value);
                 }
-                Record::NoVariable(name) => s.put(name, None),
-                Record::Function(f) => {
+                SessionRecord::NoVariable(name) => s.put(name, None),
+                SessionRecord::Function(f) => {
                     let exported = f.attributes.contains(&b'x') && !f.environment.is_empty();
                     s.put(&function_variable(f.name), exported.then_some(f.environment));
                 }
-                Record::NoFunction(name) => s.put(&function_variable(name), None),
+                SessionRecord::NoFunction(name) => s.put(&function_variable(name), None),
                 _ => {}
             }
         }
@@ -526,8 +532,8 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    fn all() -> Vec<Record<'static>> {
-        let f = Function {
+    fn all() -> Vec<SessionRecord<'static>> {
+        let f = SessionFunction {
             name: b"f",
             text: b"f () \n{ \n    :\n}",
             attributes: b"x",
@@ -537,40 +543,44 @@ mod tests {
             environment: b"() {  :\n}",
         };
         vec![
-            Record::Cwd(b"/tmp"),
-            Record::Umask(0o27),
-            Record::Status { last: 7, stages: &[1, 7] },
-            Record::Variable { name: b"x", attributes: b"ix", value: Value::Scalar(b"5") },
-            Record::Variable { name: b"u", attributes: b"x", value: Value::Unset },
-            Record::Variable {
+            SessionRecord::Cwd(b"/tmp"),
+            SessionRecord::Umask(0o27),
+            SessionRecord::Status { last: 7, stages: &[1, 7] },
+            SessionRecord::Variable {
+                name: b"x",
+                attributes: b"ix",
+                value: SessionValue::Scalar(b"5"),
+            },
+            SessionRecord::Variable { name: b"u", attributes: b"x", value: SessionValue::Unset },
+            SessionRecord::Variable {
                 name: b"a",
                 attributes: b"ax",
-                value: Value::Indexed(vec![(0, b"p"), (i64::MAX, b"")]),
+                value: SessionValue::Indexed(vec![(0, b"p"), (i64::MAX, b"")]),
             },
-            Record::Variable {
+            SessionRecord::Variable {
                 name: b"h",
                 attributes: b"A",
-                value: Value::Assoc(vec![(b"k", b"v"), (b"", b"w")]),
+                value: SessionValue::Assoc(vec![(b"k", b"v"), (b"", b"w")]),
             },
-            Record::NoVariable(b"HOME"),
-            Record::Function(f),
-            Record::NoFunction(b"g"),
-            Record::Alias { name: b"ll", text: b"ls -l" },
-            Record::Set { name: b"errexit", on: true },
-            Record::Shopt { name: b"sourcepath", on: false },
-            Record::Trap { condition: b"INT", action: b"" },
-            Record::Positional(vec![b"a b", b""]),
-            Record::Directories(vec![b"/"]),
-            Record::GetOpts { index: 2, offset: 1 },
-            Record::SecondsZero(-5),
-            Record::Random(42),
-            Record::Disabled(b"test"),
-            Record::Limit { letter: b'n', soft: 1, hard: u64::MAX },
+            SessionRecord::NoVariable(b"HOME"),
+            SessionRecord::Function(f),
+            SessionRecord::NoFunction(b"g"),
+            SessionRecord::Alias { name: b"ll", text: b"ls -l" },
+            SessionRecord::Set { name: b"errexit", on: true },
+            SessionRecord::Shopt { name: b"sourcepath", on: false },
+            SessionRecord::Trap { condition: b"INT", action: b"" },
+            SessionRecord::Positional(vec![b"a b", b""]),
+            SessionRecord::Directories(vec![b"/"]),
+            SessionRecord::GetOpts { index: 2, offset: 1 },
+            SessionRecord::SecondsZero(-5),
+            SessionRecord::Random(42),
+            SessionRecord::Disabled(b"test"),
+            SessionRecord::Limit { letter: b'n', soft: 1, hard: u64::MAX },
         ]
     }
 
-    fn state(records: &[Record<'_>]) -> Vec<u8> {
-        let mut w = Writer::new();
+    fn state(records: &[SessionRecord<'_>]) -> Vec<u8> {
+        let mut w = SessionWriter::new();
         records.iter().for_each(|r| w.record(r));
         w.finish()
     }
@@ -578,13 +588,14 @@ mod tests {
     #[test]
     fn records_round_trip() {
         let state = state(&all());
-        assert_eq!(Records::of(&state).unwrap().collect::<Vec<_>>(), all());
+        assert_eq!(SessionRecords::of(&state).unwrap().collect::<Vec<_>>(), all());
     }
 
     /// What a state of now is, for all time.
     #[test]
     fn the_bytes_are_these() {
-        let state = state(&[Record::Umask(0o22), Record::Set { name: b"xtrace", on: true }]);
+        let state =
+            state(&[SessionRecord::Umask(0o22), SessionRecord::Set { name: b"xtrace", on: true }]);
         let want: &[u8] = b"WBSS\x01\x00\x00\x00\x17\x00\x00\x00\
             \x02\x02\x00\x00\x00\x12\x00\
             \x09\x0b\x00\x00\x00\x06\x00\x00\x00xtrace\x01";
@@ -593,18 +604,18 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_passed_over() {
-        let mut w = Writer::new();
+        let mut w = SessionWriter::new();
         w.raw(b"\xf0\x03\x00\x00\x00new");
         // A field that a later version has added.
         w.raw(b"\x02\x03\x00\x00\x00\x12\x00!");
         // Says nothing.
         w.raw(b"\x04\x00\x00\x00\x00");
-        w.record(&Record::Random(1));
+        w.record(&SessionRecord::Random(1));
         let state = w.finish();
-        let known: Vec<_> = Records::of(&state).unwrap().collect();
-        assert_eq!(known, [Record::Umask(0o22), Record::Random(1)]);
-        let mut records = Records::of(&state).unwrap();
-        let mut copy = Writer::new();
+        let known: Vec<_> = SessionRecords::of(&state).unwrap().collect();
+        assert_eq!(known, [SessionRecord::Umask(0o22), SessionRecord::Random(1)]);
+        let mut records = SessionRecords::of(&state).unwrap();
+        let mut copy = SessionWriter::new();
         while let Some((raw, _)) = records.raw() {
             copy.raw(raw);
         }
@@ -615,17 +626,21 @@ mod tests {
     fn hostile_bytes_are_refused_or_read_to_an_end() {
         let good = state(&all());
         for cut in 0..good.len() {
-            assert_eq!(Records::of(&good[..cut]).map(|_| ()), Err(StateError::Corrupt), "{cut}");
+            assert_eq!(
+                SessionRecords::of(&good[..cut]).map(|_| ()),
+                Err(StateError::Corrupt),
+                "{cut}"
+            );
         }
         let mut newer = good.clone();
         newer[4] = 2;
-        assert_eq!(Records::of(&newer).map(|_| ()), Err(StateError::Newer(2)));
+        assert_eq!(SessionRecords::of(&newer).map(|_| ()), Err(StateError::Newer(2)));
         assert!(is_whole(&good) && is_whole(&newer) && !is_whole(&newer[..good.len() - 1]));
         for at in 0..good.len() {
             for value in [0, 1, 0x7f, 0xff] {
                 let mut bad = good.clone();
                 bad[at] = value;
-                if let Ok(records) = Records::of(&bad) {
+                if let Ok(records) = SessionRecords::of(&bad) {
                     assert!(records.count() <= good.len());
                     Surroundings::of(&bad).unwrap();
                 }
@@ -635,10 +650,18 @@ mod tests {
 
     #[test]
     fn programs_have_the_same_surroundings() {
-        let mut w = Writer::after(&state(&all())).unwrap();
-        w.record(&Record::Status { last: 1, stages: &[1] });
-        w.record(&Record::Variable { name: b"q", attributes: b"x", value: Value::Scalar(b"a=b") });
-        w.record(&Record::Variable { name: b"n", attributes: b"x", value: Value::Scalar(b"\0") });
+        let mut w = SessionWriter::after(&state(&all())).unwrap();
+        w.record(&SessionRecord::Status { last: 1, stages: &[1] });
+        w.record(&SessionRecord::Variable {
+            name: b"q",
+            attributes: b"x",
+            value: SessionValue::Scalar(b"a=b"),
+        });
+        w.record(&SessionRecord::Variable {
+            name: b"n",
+            attributes: b"x",
+            value: SessionValue::Scalar(b"\0"),
+        });
         let s = Surroundings::of(&w.finish()).unwrap();
         assert_eq!(
             (s.cwd.as_deref(), s.umask, s.status),

@@ -1,5 +1,5 @@
 //! Host tools: functions of the embedder's that a guest calls by name, with JSON in and JSON out. A guest asks for them
-//! by exchanges with the node [`TOOLS`]: one `write` of a [`Request`], then reads of the [`Answer`].
+//! by exchanges with the node [`TOOLS`]: one `write` of a [`ToolsRequest`], then reads of the [`ToolsAnswer`].
 //!
 //! # Format
 //! A byte that says what it is, then fields: numbers are little-endian; a name has its length (`u16`) before it, a
@@ -21,7 +21,7 @@ pub const PART: usize = 256 << 10;
 
 /// What a guest asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request<'a> {
+pub enum ToolsRequest<'a> {
     /// Descriptions of the tools in the order of their names, from that one on.
     List { from: u32 },
     /// Calls a tool with an object of JSON.
@@ -32,20 +32,20 @@ pub enum Request<'a> {
 
 /// What the host answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ToolsAnswer {
     /// Descriptions, each an object with `name`, `description`, `inputSchema` and, if the tool has one, `outputSchema`,
     /// as the Model Context Protocol has them; `more` if others follow.
     Tools { tools: Vec<Vec<u8>>, more: bool },
     /// Bytes of the result of a call, which has `len` in all.
     Value { call: u64, len: u64, bytes: Vec<u8> },
     /// There is no result; why, for people.
-    Failed(Failure, Vec<u8>),
+    Failed(ToolFailure, Vec<u8>),
 }
 
 /// Why there is no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Failure {
+pub enum ToolFailure {
     /// There is no tool of that name.
     Unknown = 1,
     /// The arguments do not fit the tool's schema.
@@ -62,9 +62,9 @@ pub enum Failure {
     Request = 7,
 }
 
-impl Failure {
-    fn from_byte(byte: u8) -> Option<Failure> {
-        use Failure::*;
+impl ToolFailure {
+    fn from_byte(byte: u8) -> Option<ToolFailure> {
+        use ToolFailure::*;
         [Unknown, Arguments, Tool, Denied, Limit, Cancelled, Request]
             .into_iter()
             .find(|kind| *kind as u8 == byte)
@@ -83,23 +83,23 @@ fn counted<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
     Some(taken)
 }
 
-impl<'a> Request<'a> {
+impl<'a> ToolsRequest<'a> {
     /// A longer name is cut; whoever asks for one has looked.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
-            Request::List { from } => {
+            ToolsRequest::List { from } => {
                 out.push(1);
                 out.extend(from.to_le_bytes());
             }
-            Request::Call { name, arguments } => {
+            ToolsRequest::Call { name, arguments } => {
                 let name = &name[..name.len().min(MAX_NAME)];
                 out.push(2);
                 out.extend((name.len() as u16).to_le_bytes());
                 out.extend(name);
                 out.extend(*arguments);
             }
-            Request::More { call, from } => {
+            ToolsRequest::More { call, from } => {
                 out.push(3);
                 out.extend(call.to_le_bytes());
                 out.extend(from.to_le_bytes());
@@ -109,17 +109,17 @@ impl<'a> Request<'a> {
     }
 
     /// `None` for what is no request.
-    pub fn decode(bytes: &'a [u8]) -> Option<Request<'a>> {
+    pub fn decode(bytes: &'a [u8]) -> Option<ToolsRequest<'a>> {
         let (kind, mut rest) = bytes.split_first()?;
         let request = match kind {
-            1 => Request::List { from: u32::from_le_bytes(take(&mut rest)?) },
+            1 => ToolsRequest::List { from: u32::from_le_bytes(take(&mut rest)?) },
             2 => {
                 let len = u16::from_le_bytes(take(&mut rest)?) as usize;
                 let name = counted(&mut rest, len).filter(|name| name.len() <= MAX_NAME)?;
                 let fits = rest.len() <= MAX_ARGUMENTS;
-                return fits.then_some(Request::Call { name, arguments: rest });
+                return fits.then_some(ToolsRequest::Call { name, arguments: rest });
             }
-            3 => Request::More {
+            3 => ToolsRequest::More {
                 call: u64::from_le_bytes(take(&mut rest)?),
                 from: u64::from_le_bytes(take(&mut rest)?),
             },
@@ -129,25 +129,25 @@ impl<'a> Request<'a> {
     }
 }
 
-impl Answer {
+impl ToolsAnswer {
     /// In bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
-            Answer::Tools { tools, more } => {
+            ToolsAnswer::Tools { tools, more } => {
                 out.extend([1, u8::from(*more)]);
                 for tool in tools {
                     out.extend((tool.len() as u32).to_le_bytes());
                     out.extend(tool);
                 }
             }
-            Answer::Value { call, len, bytes } => {
+            ToolsAnswer::Value { call, len, bytes } => {
                 out.push(2);
                 out.extend(call.to_le_bytes());
                 out.extend(len.to_le_bytes());
                 out.extend(bytes);
             }
-            Answer::Failed(kind, why) => {
+            ToolsAnswer::Failed(kind, why) => {
                 out.extend([3, *kind as u8]);
                 out.extend(why);
             }
@@ -156,7 +156,7 @@ impl Answer {
     }
 
     /// `None` for what is no answer.
-    pub fn decode(bytes: &[u8]) -> Option<Answer> {
+    pub fn decode(bytes: &[u8]) -> Option<ToolsAnswer> {
         let (kind, mut rest) = bytes.split_first()?;
         match kind {
             1 => {
@@ -166,16 +166,16 @@ impl Answer {
                     let len = u32::from_le_bytes(take(&mut rest)?) as usize;
                     tools.push(counted(&mut rest, len)?.to_vec());
                 }
-                Some(Answer::Tools { tools, more: more == 1 })
+                Some(ToolsAnswer::Tools { tools, more: more == 1 })
             }
-            2 => Some(Answer::Value {
+            2 => Some(ToolsAnswer::Value {
                 call: u64::from_le_bytes(take(&mut rest)?),
                 len: u64::from_le_bytes(take(&mut rest)?),
                 bytes: rest.to_vec(),
             }),
             3 => {
                 let [kind] = take(&mut rest)?;
-                Some(Answer::Failed(Failure::from_byte(kind)?, rest.to_vec()))
+                Some(ToolsAnswer::Failed(ToolFailure::from_byte(kind)?, rest.to_vec()))
             }
             _ => None,
         }
@@ -190,31 +190,36 @@ mod tests {
     #[test]
     fn requests_and_answers_come_back() {
         let requests = [
-            Request::List { from: 7 },
-            Request::Call { name: b"weather", arguments: b"{}" },
-            Request::Call { name: &[0xff; MAX_NAME], arguments: b"" },
-            Request::More { call: u64::MAX, from: 1 << 40 },
+            ToolsRequest::List { from: 7 },
+            ToolsRequest::Call { name: b"weather", arguments: b"{}" },
+            ToolsRequest::Call { name: &[0xff; MAX_NAME], arguments: b"" },
+            ToolsRequest::More { call: u64::MAX, from: 1 << 40 },
         ];
         for r in requests {
             let bytes = r.encode();
-            assert_eq!(Request::decode(&bytes), Some(r));
+            assert_eq!(ToolsRequest::decode(&bytes), Some(r));
             for end in 0..bytes.len() {
                 // Fewer bytes of arguments are arguments, too.
-                let cut = Request::decode(&bytes[..end]);
-                let is_call =
-                    matches!((cut, r), (Some(Request::Call { .. }), Request::Call { .. }));
+                let cut = ToolsRequest::decode(&bytes[..end]);
+                let is_call = matches!(
+                    (cut, r),
+                    (Some(ToolsRequest::Call { .. }), ToolsRequest::Call { .. })
+                );
                 assert!(cut.is_none() || is_call);
             }
         }
         let answers = [
-            Answer::Tools { tools: vec![b"{}".to_vec(), vec![], vec![b' '; 70_000]], more: true },
-            Answer::Tools { tools: vec![], more: false },
-            Answer::Value { call: 3, len: 9, bytes: b"[1]".to_vec() },
-            Answer::Failed(Failure::Unknown, vec![]),
-            Answer::Failed(Failure::Request, b"why".to_vec()),
+            ToolsAnswer::Tools {
+                tools: vec![b"{}".to_vec(), vec![], vec![b' '; 70_000]],
+                more: true,
+            },
+            ToolsAnswer::Tools { tools: vec![], more: false },
+            ToolsAnswer::Value { call: 3, len: 9, bytes: b"[1]".to_vec() },
+            ToolsAnswer::Failed(ToolFailure::Unknown, vec![]),
+            ToolsAnswer::Failed(ToolFailure::Request, b"why".to_vec()),
         ];
         for a in answers {
-            assert_eq!(Answer::decode(&a.encode()), Some(a));
+            assert_eq!(ToolsAnswer::decode(&a.encode()), Some(a));
         }
     }
 
@@ -233,12 +238,12 @@ mod tests {
             &long_name,
             &long,
         ] {
-            assert_eq!(Request::decode(bytes), None);
+            assert_eq!(ToolsRequest::decode(bytes), None);
         }
         for bytes in
             [&b""[..], &[0], &[1], &[1, 2], &[1, 0, 9, 0, 0, 0, 1], &[2, 1], &[3], &[3, 0], &[3, 8]]
         {
-            assert_eq!(Answer::decode(bytes), None, "{bytes:?}");
+            assert_eq!(ToolsAnswer::decode(bytes), None, "{bytes:?}");
         }
     }
 }

@@ -6,14 +6,14 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use box_sys::{Group, Pid, SpawnSpec, WaitStatus, path, strerror};
+use box_sys::{NewGroup, Pid, SpawnSpec, WaitStatus, path, strerror};
 
-use crate::program::{self, Program};
-use crate::{Ctx, Env, Sink, Source};
+use crate::program::{self, ProgramForm};
+use crate::{Ctx, Env, InputSource, OutputSink};
 
 /// What a child's standard descriptor is.
 #[derive(Clone, Debug, Default)]
-pub enum Stream {
+pub enum ChildStream {
     /// The applet's own.
     #[default]
     Inherit,
@@ -23,16 +23,16 @@ pub enum Stream {
 
 /// A command to run.
 #[derive(Clone, Debug, Default)]
-pub struct Command {
+pub struct ChildCommand {
     /// Name and arguments; not empty.
     pub argv: Vec<Vec<u8>>,
     /// `None`: the applet's environment.
     pub env: Option<Env>,
     /// `None`: the applet's directory.
     pub cwd: Option<PathBuf>,
-    pub stdin: Stream,
-    pub stdout: Stream,
-    pub stderr: Stream,
+    pub stdin: ChildStream,
+    pub stdout: ChildStream,
+    pub stderr: ChildStream,
 }
 
 /// Why a command could not be started, with the status users know.
@@ -56,18 +56,18 @@ impl StartError {
 pub struct Child {
     pub pid: Pid,
     /// Output to be copied into memory streams after the end.
-    pumps: Vec<(File, Sink)>,
+    pumps: Vec<(File, OutputSink)>,
 }
 
-impl Command {
+impl ChildCommand {
     /// A command by name and arguments.
-    pub fn new(argv: Vec<Vec<u8>>) -> Command {
-        Command { argv, ..Command::default() }
+    pub fn new(argv: Vec<Vec<u8>>) -> ChildCommand {
+        ChildCommand { argv, ..ChildCommand::default() }
     }
 
     /// A command line for the shell.
-    pub fn shell(text: &[u8]) -> Command {
-        Command::new(vec![b"sh".to_vec(), b"-c".to_vec(), text.to_vec()])
+    pub fn shell(text: &[u8]) -> ChildCommand {
+        ChildCommand::new(vec![b"sh".to_vec(), b"-c".to_vec(), text.to_vec()])
     }
 
     /// Starts it. The applet's buffered output is flushed first, so that order is kept.
@@ -79,8 +79,9 @@ impl Command {
     /// Goes on as this command, or runs it where the process cannot: the status to end with.
     pub fn replace(&self, ctx: &mut Ctx<'_>) -> Result<u8, StartError> {
         // What is captured somebody must read.
-        let captured =
-            [ctx.stdout.sink(), ctx.stderr.sink()].iter().any(|s| matches!(s, Sink::Buffer(_)));
+        let captured = [ctx.stdout.sink(), ctx.stderr.sink()]
+            .iter()
+            .any(|s| matches!(s, OutputSink::Buffer(_)));
         let replaced = match captured {
             true => io::ErrorKind::Unsupported.into(),
             false => self.prepared(ctx, |ctx, spec| Ok(ctx.procs.exec(spec)))?.0,
@@ -99,31 +100,35 @@ impl Command {
         &self,
         ctx: &mut Ctx<'_>,
         act: impl FnOnce(&Ctx<'_>, &SpawnSpec<'_>) -> io::Result<T>,
-    ) -> Result<(T, Vec<(File, Sink)>), StartError> {
+    ) -> Result<(T, Vec<(File, OutputSink)>), StartError> {
         let fail = |e: io::Error| StartError::new(&e);
         let _ = ctx.stdout.flush();
         let env = self.env.as_ref().unwrap_or(&ctx.env);
         let cwd = self.cwd.as_ref().unwrap_or(&ctx.cwd);
         let (file, argv) = locate(&self.argv, env, cwd, ctx).map_err(fail)?;
         let mut pumps = Vec::new();
-        if matches!(self.stdin, Stream::Inherit) {
+        if matches!(self.stdin, ChildStream::Inherit) {
             ctx.stdin.give_back();
         }
         let stdin = match &self.stdin {
-            Stream::Inherit => match ctx.stdin.source() {
-                Source::File(f) => Some(f.clone()),
-                Source::Bytes(b) => Some(Rc::new(feed(ctx, b).map_err(fail)?)),
-                Source::Closed => None,
+            ChildStream::Inherit => match ctx.stdin.source() {
+                InputSource::File(f) => Some(f.clone()),
+                InputSource::Bytes(b) => Some(Rc::new(feed(ctx, b).map_err(fail)?)),
+                InputSource::Closed => None,
             },
-            Stream::Null => Some(Rc::new(File::open("/dev/null").map_err(fail)?)),
-            Stream::File(f) => Some(f.clone()),
+            ChildStream::Null => Some(Rc::new(File::open("/dev/null").map_err(fail)?)),
+            ChildStream::File(f) => Some(f.clone()),
         };
-        let mut out = |stream: &Stream, sink: &Sink| -> io::Result<Option<Rc<File>>> {
+        let mut out = |stream: &ChildStream, sink: &OutputSink| -> io::Result<Option<Rc<File>>> {
             Ok(match (stream, sink) {
-                (Stream::File(f), _) | (Stream::Inherit, Sink::File(f)) => Some(f.clone()),
-                (Stream::Null, _) => Some(Rc::new(File::options().write(true).open("/dev/null")?)),
-                (Stream::Inherit, Sink::Closed) => None,
-                (Stream::Inherit, Sink::Buffer(_)) => {
+                (ChildStream::File(f), _) | (ChildStream::Inherit, OutputSink::File(f)) => {
+                    Some(f.clone())
+                }
+                (ChildStream::Null, _) => {
+                    Some(Rc::new(File::options().write(true).open("/dev/null")?))
+                }
+                (ChildStream::Inherit, OutputSink::Closed) => None,
+                (ChildStream::Inherit, OutputSink::Buffer(_)) => {
                     let (r, w) = ctx.procs.pipe()?;
                     pumps.push((r, sink.clone()));
                     Some(Rc::new(w))
@@ -139,7 +144,7 @@ impl Command {
             .chain(ctx.extra_fds.iter().cloned())
             .collect();
         let env = env.to_vec();
-        let group = Group::Inherit;
+        let group = NewGroup::Inherit;
         let spec = SpawnSpec { program: &file, argv: &argv, env: &env, cwd, fds: &fds, group };
         let done = act(ctx, &spec).map_err(fail)?;
         Ok((done, pumps))
@@ -165,7 +170,7 @@ impl Child {
         for (mut r, sink) in self.pumps {
             let mut data = Vec::new();
             r.read_to_end(&mut data)?;
-            if let Sink::Buffer(b) = sink {
+            if let OutputSink::Buffer(b) = sink {
                 b.borrow_mut().extend_from_slice(&data);
             }
         }
@@ -188,16 +193,16 @@ fn locate(
     // Linux allows an interpreter to be a script itself, a few levels deep.
     for _ in 0..4 {
         match program::inspect(&file, ctx.table)? {
-            Program::Direct => return Ok((file, argv)),
-            Program::Binary => {
+            ProgramForm::Direct => return Ok((file, argv)),
+            ProgramForm::Binary => {
                 return Err(io::Error::from_raw_os_error(box_sys::errno::code::ENOEXEC));
             }
-            Program::ShellText => {
+            ProgramForm::ShellText => {
                 argv[0] = path::to_bytes(&file).to_vec();
                 argv.insert(0, b"sh".to_vec());
                 file = PathBuf::from("/bin/sh");
             }
-            Program::Script { interpreter, argument } => {
+            ProgramForm::Script { interpreter, argument } => {
                 argv[0] = path::to_bytes(&file).to_vec();
                 argument.into_iter().for_each(|a| argv.insert(0, a));
                 file = path::resolve(cwd, &interpreter);

@@ -2,19 +2,19 @@
 //!
 //! Up to four words mean what POSIX's table says for their number; longer expressions are read by the grammar
 //! `-o`, `-a`, `!`, parentheses, operators. The shell's builtin and the applet of coreutils agree on that. What they
-//! answer differently is a [`Judge`]: the operators there are, how integers compare, and what messages say.
+//! answer differently is a [`ConditionHost`]: the operators there are, how integers compare, and what messages say.
 
 use std::cmp::Ordering;
 use std::ops::Deref;
 
-use box_sys::{Kind, Stat, meta};
+use box_sys::{FileKind, Stat, meta};
 
 /// Parentheses nest no deeper, as each level takes some of the machine's stack.
 const MAX_DEPTH: u32 = 200;
 
 /// What is wrong with an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub enum ConditionProblem {
     /// Two words of which the first is no operator.
     NotUnary { operator: Vec<u8>, operand: Vec<u8> },
     /// The second of three words is no operator.
@@ -33,17 +33,17 @@ pub enum Problem {
 
 /// An operator between two operands.
 #[derive(Clone, Copy, Debug)]
-pub enum Binary {
+pub enum BinaryTest {
     /// The operands compare so as byte strings.
     Text(fn(Ordering) -> bool),
     /// They compare so as integers.
     Number(fn(Ordering) -> bool),
-    Files(Files),
+    Files(FileComparison),
 }
 
 /// What two files have to do with one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Files {
+pub enum FileComparison {
     /// `-nt`: the first one is newer, or there is only the first.
     Newer,
     /// `-ot`: the first one is older, or there is only the second.
@@ -52,33 +52,33 @@ pub enum Files {
     Same,
 }
 
-impl Binary {
+impl BinaryTest {
     /// The operator of this spelling.
     #[must_use]
-    pub fn parse(text: &[u8]) -> Option<Binary> {
+    pub fn parse(text: &[u8]) -> Option<BinaryTest> {
         Some(match text {
-            b"=" | b"==" => Binary::Text(Ordering::is_eq),
-            b"!=" => Binary::Text(Ordering::is_ne),
-            b"<" => Binary::Text(Ordering::is_lt),
-            b">" => Binary::Text(Ordering::is_gt),
-            b"-eq" => Binary::Number(Ordering::is_eq),
-            b"-ne" => Binary::Number(Ordering::is_ne),
-            b"-lt" => Binary::Number(Ordering::is_lt),
-            b"-le" => Binary::Number(Ordering::is_le),
-            b"-gt" => Binary::Number(Ordering::is_gt),
-            b"-ge" => Binary::Number(Ordering::is_ge),
-            b"-nt" => Binary::Files(Files::Newer),
-            b"-ot" => Binary::Files(Files::Older),
-            b"-ef" => Binary::Files(Files::Same),
+            b"=" | b"==" => BinaryTest::Text(Ordering::is_eq),
+            b"!=" => BinaryTest::Text(Ordering::is_ne),
+            b"<" => BinaryTest::Text(Ordering::is_lt),
+            b">" => BinaryTest::Text(Ordering::is_gt),
+            b"-eq" => BinaryTest::Number(Ordering::is_eq),
+            b"-ne" => BinaryTest::Number(Ordering::is_ne),
+            b"-lt" => BinaryTest::Number(Ordering::is_lt),
+            b"-le" => BinaryTest::Number(Ordering::is_le),
+            b"-gt" => BinaryTest::Number(Ordering::is_gt),
+            b"-ge" => BinaryTest::Number(Ordering::is_ge),
+            b"-nt" => BinaryTest::Files(FileComparison::Newer),
+            b"-ot" => BinaryTest::Files(FileComparison::Older),
+            b"-ef" => BinaryTest::Files(FileComparison::Same),
             _ => return None,
         })
     }
 }
 
 /// Who asks for a condition's truth, and answers what the expression itself does not.
-pub trait Judge {
+pub trait ConditionHost {
     /// Why there is no answer.
-    type Error: From<Problem>;
+    type Error: From<ConditionProblem>;
     /// The letters of the unary operators.
     const UNARY: &'static [u8];
 
@@ -94,11 +94,11 @@ pub trait Judge {
     fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, Self::Error>;
 
     /// `-nt`, `-ot` and `-ef`.
-    fn files(&mut self, operator: Files, left: &[u8], right: &[u8]) -> bool;
+    fn files(&mut self, operator: FileComparison, left: &[u8], right: &[u8]) -> bool;
 }
 
 /// Whether the expression of these words is true.
-pub fn is_true<J: Judge, W: Deref<Target = Vec<u8>>>(
+pub fn is_true<J: ConditionHost, W: Deref<Target = Vec<u8>>>(
     judge: &mut J,
     words: &[W],
 ) -> Result<bool, J::Error> {
@@ -121,7 +121,7 @@ struct Expression<'e, J, W> {
     depth: u32,
 }
 
-impl<'e, J: Judge, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
+impl<'e, J: ConditionHost, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
     fn word(&self, at: usize) -> Option<&'e [u8]> {
         self.words.get(at).map(|w| w.as_slice())
     }
@@ -145,14 +145,16 @@ impl<'e, J: Judge, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
         }
         match self.letter(a) {
             Some(letter) => self.unary(letter, b),
-            None => Err(Problem::NotUnary { operator: a.clone(), operand: b.clone() }.into()),
+            None => {
+                Err(ConditionProblem::NotUnary { operator: a.clone(), operand: b.clone() }.into())
+            }
         }
     }
 
     /// The three words from `at` on.
     fn three(&mut self, at: usize) -> Result<bool, J::Error> {
         let (a, op, b) = (&*self.words[at], &*self.words[at + 1], &*self.words[at + 2]);
-        if let Some(op) = Binary::parse(op) {
+        if let Some(op) = BinaryTest::parse(op) {
             return self.binary(a, op, b);
         }
         match (a.as_slice(), op.as_slice(), b.as_slice()) {
@@ -160,7 +162,7 @@ impl<'e, J: Judge, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
             (_, b"-o", _) => Ok(!a.is_empty() || !b.is_empty()),
             (b"!", ..) => self.two(at + 1).map(|t| !t),
             (b"(", _, b")") => Ok(!op.is_empty()),
-            _ => Err(Problem::NotBinary(op.clone()).into()),
+            _ => Err(ConditionProblem::NotBinary(op.clone()).into()),
         }
     }
 
@@ -168,7 +170,7 @@ impl<'e, J: Judge, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
         let truth = self.or()?;
         match self.word(self.at) {
             None => Ok(truth),
-            Some(extra) => Err(Problem::Extra(extra.to_vec()).into()),
+            Some(extra) => Err(ConditionProblem::Extra(extra.to_vec()).into()),
         }
     }
 
@@ -199,14 +201,14 @@ impl<'e, J: Judge, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
     fn primary(&mut self) -> Result<bool, J::Error> {
         let Some(first) = self.word(self.at) else {
             let last = self.words.last().map(|last| last.to_vec());
-            return Err(Problem::Missing(last.unwrap_or_default()).into());
+            return Err(ConditionProblem::Missing(last.unwrap_or_default()).into());
         };
         self.at += 1;
         if first == b"(" {
             return self.group();
         }
         if let (Some(op), Some(right)) = (self.word(self.at), self.word(self.at + 1))
-            && let Some(op) = Binary::parse(op)
+            && let Some(op) = BinaryTest::parse(op)
         {
             self.at += 2;
             return self.binary(first, op, right);
@@ -225,12 +227,12 @@ impl<'e, J: Judge, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
     fn group(&mut self) -> Result<bool, J::Error> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(Problem::Deep.into());
+            return Err(ConditionProblem::Deep.into());
         }
         let truth = self.or()?;
         self.depth -= 1;
         if !self.take(b")") {
-            return Err(Problem::Unclosed(self.word(self.at).map(<[u8]>::to_vec)).into());
+            return Err(ConditionProblem::Unclosed(self.word(self.at).map(<[u8]>::to_vec)).into());
         }
         Ok(truth)
     }
@@ -251,11 +253,11 @@ impl<'e, J: Judge, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
         }
     }
 
-    fn binary(&mut self, left: &[u8], op: Binary, right: &[u8]) -> Result<bool, J::Error> {
+    fn binary(&mut self, left: &[u8], op: BinaryTest, right: &[u8]) -> Result<bool, J::Error> {
         match op {
-            Binary::Text(holds) => Ok(holds(left.cmp(right))),
-            Binary::Number(holds) => self.judge.compare(left, right).map(holds),
-            Binary::Files(op) => Ok(self.judge.files(op, left, right)),
+            BinaryTest::Text(holds) => Ok(holds(left.cmp(right))),
+            BinaryTest::Number(holds) => self.judge.compare(left, right).map(holds),
+            BinaryTest::Files(op) => Ok(self.judge.files(op, left, right)),
         }
     }
 }
@@ -266,14 +268,14 @@ impl<'e, J: Judge, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
 pub fn file(letter: u8, stat: &Stat) -> Option<bool> {
     Some(match letter {
         b'a' | b'e' => true,
-        b'b' => stat.kind == Kind::BlockDevice,
-        b'c' => stat.kind == Kind::CharDevice,
-        b'd' => stat.kind == Kind::Dir,
-        b'f' => stat.kind == Kind::File,
+        b'b' => stat.kind == FileKind::BlockDevice,
+        b'c' => stat.kind == FileKind::CharDevice,
+        b'd' => stat.kind == FileKind::Dir,
+        b'f' => stat.kind == FileKind::File,
         b'g' => stat.mode & 0o2000 != 0,
-        b'h' | b'L' => stat.kind == Kind::Symlink,
+        b'h' | b'L' => stat.kind == FileKind::Symlink,
         b'k' => stat.mode & 0o1000 != 0,
-        b'p' => stat.kind == Kind::Fifo,
+        b'p' => stat.kind == FileKind::Fifo,
         b'r' => meta::may(stat, 4),
         b's' => stat.size > 0,
         b'u' => stat.mode & 0o4000 != 0,
@@ -282,20 +284,20 @@ pub fn file(letter: u8, stat: &Stat) -> Option<bool> {
         b'G' => stat.gid == meta::ids().1,
         b'N' => stat.mtime > stat.atime,
         b'O' => stat.uid == meta::ids().0,
-        b'S' => stat.kind == Kind::Socket,
+        b'S' => stat.kind == FileKind::Socket,
         _ => return None,
     })
 }
 
 /// Whether two files, of which one or both may not be there, are so.
 #[must_use]
-pub fn files(operator: Files, left: Option<&Stat>, right: Option<&Stat>) -> bool {
+pub fn files(operator: FileComparison, left: Option<&Stat>, right: Option<&Stat>) -> bool {
     match (operator, left, right) {
-        (Files::Same, Some(a), Some(b)) => (a.dev, a.ino) == (b.dev, b.ino),
-        (Files::Newer, Some(a), Some(b)) => a.mtime > b.mtime,
-        (Files::Newer, Some(_), None) => true,
-        (Files::Older, Some(a), Some(b)) => a.mtime < b.mtime,
-        (Files::Older, None, Some(_)) => true,
+        (FileComparison::Same, Some(a), Some(b)) => (a.dev, a.ino) == (b.dev, b.ino),
+        (FileComparison::Newer, Some(a), Some(b)) => a.mtime > b.mtime,
+        (FileComparison::Newer, Some(_), None) => true,
+        (FileComparison::Older, Some(a), Some(b)) => a.mtime < b.mtime,
+        (FileComparison::Older, None, Some(_)) => true,
         _ => false,
     }
 }
@@ -306,28 +308,28 @@ mod tests {
 
     struct Plain;
 
-    impl Judge for Plain {
-        type Error = Problem;
+    impl ConditionHost for Plain {
+        type Error = ConditionProblem;
         const UNARY: &'static [u8] = b"nze";
 
-        fn unary(&mut self, _: u8, operand: &[u8]) -> Result<bool, Problem> {
+        fn unary(&mut self, _: u8, operand: &[u8]) -> Result<bool, ConditionProblem> {
             Ok(operand == b"there")
         }
 
-        fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, Problem> {
+        fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, ConditionProblem> {
             let number = |text: &[u8]| {
                 let n = std::str::from_utf8(text).ok().and_then(|t| t.parse::<i32>().ok());
-                n.ok_or_else(|| Problem::Integer(text.to_vec()))
+                n.ok_or_else(|| ConditionProblem::Integer(text.to_vec()))
             };
             Ok(number(left)?.cmp(&number(right)?))
         }
 
-        fn files(&mut self, operator: Files, left: &[u8], right: &[u8]) -> bool {
-            operator == Files::Same && left == right
+        fn files(&mut self, operator: FileComparison, left: &[u8], right: &[u8]) -> bool {
+            operator == FileComparison::Same && left == right
         }
     }
 
-    fn truth(text: &str) -> Result<bool, Problem> {
+    fn truth(text: &str) -> Result<bool, ConditionProblem> {
         let words: Vec<Vec<u8>> = text.split_whitespace().map(|w| w.as_bytes().to_vec()).collect();
         is_true(&mut Plain, &words.iter().collect::<Vec<_>>())
     }
@@ -370,16 +372,16 @@ mod tests {
     fn mistakes() {
         let bytes = |text: &str| text.as_bytes().to_vec();
         for (text, expected) in [
-            ("a b", Problem::NotUnary { operator: bytes("a"), operand: bytes("b") }),
-            ("a ? b", Problem::NotBinary(bytes("?"))),
-            ("a -a b -a", Problem::Missing(bytes("-a"))),
-            ("a -a b -a !", Problem::Missing(bytes("!"))),
-            ("a -a ( b", Problem::Unclosed(None)),
-            ("( ( a b )", Problem::Unclosed(Some(bytes("b")))),
-            ("( = ( -a x", Problem::Unclosed(Some(bytes("(")))),
-            ("a = b c", Problem::Extra(bytes("c"))),
-            ("! = x -a y", Problem::Extra(bytes("x"))),
-            ("1 -eq x", Problem::Integer(bytes("x"))),
+            ("a b", ConditionProblem::NotUnary { operator: bytes("a"), operand: bytes("b") }),
+            ("a ? b", ConditionProblem::NotBinary(bytes("?"))),
+            ("a -a b -a", ConditionProblem::Missing(bytes("-a"))),
+            ("a -a b -a !", ConditionProblem::Missing(bytes("!"))),
+            ("a -a ( b", ConditionProblem::Unclosed(None)),
+            ("( ( a b )", ConditionProblem::Unclosed(Some(bytes("b")))),
+            ("( = ( -a x", ConditionProblem::Unclosed(Some(bytes("(")))),
+            ("a = b c", ConditionProblem::Extra(bytes("c"))),
+            ("! = x -a y", ConditionProblem::Extra(bytes("x"))),
+            ("1 -eq x", ConditionProblem::Integer(bytes("x"))),
         ] {
             assert_eq!(truth(text), Err(expected), "{text}");
         }
@@ -389,7 +391,7 @@ mod tests {
     fn parentheses_are_bounded() {
         let nested = |n: usize| "( ".repeat(n) + "a -o b" + &" )".repeat(n);
         assert_eq!(truth(&nested(200)), Ok(true));
-        assert_eq!(truth(&nested(100_000)), Err(Problem::Deep));
+        assert_eq!(truth(&nested(100_000)), Err(ConditionProblem::Deep));
         assert_eq!(truth(&("! ".repeat(100_000) + "a -o b")), Ok(true));
     }
 }

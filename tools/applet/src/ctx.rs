@@ -9,7 +9,7 @@ use std::rc::Rc;
 use box_sys::{Processes, events, signal, strerror};
 use box_text::time::Zone;
 
-use crate::{Env, Input, Output, Table, clock};
+use crate::{AppletTable, Env, OutStream, StdInput, clock};
 
 /// The exit status of an applet, 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +40,13 @@ pub struct Ctx<'a> {
     pub env: Env,
     /// Absolute working directory; relative operands are relative to it.
     pub cwd: PathBuf,
-    pub stdin: Input,
-    pub stdout: Output,
-    pub stderr: Output,
+    pub stdin: StdInput,
+    pub stdout: OutStream,
+    pub stderr: OutStream,
     /// Descriptors from 3 up that the parent passed on, by the number it gave them.
     pub extra_fds: Vec<(u32, Rc<File>)>,
     pub procs: &'a dyn Processes,
-    pub table: &'a Table,
+    pub table: &'a AppletTable,
 }
 
 impl Ctx<'_> {

@@ -4,11 +4,11 @@
 //! A test of `tools/box` holds the list to what is so: no name in it is a program of the image, and all
 //! programs that a text refers to are. So a line goes as its command comes.
 
-use crate::Table;
+use crate::AppletTable;
 
 /// A command that is not there.
 #[derive(Clone, Copy, Debug)]
-pub struct Instead {
+pub struct CommandAdvice {
     pub names: &'static [&'static str],
     /// Programs of the image that the text refers to.
     pub programs: &'static [&'static str],
@@ -20,12 +20,12 @@ const fn line(
     names: &'static [&'static str],
     programs: &'static [&'static str],
     text: &'static str,
-) -> Instead {
-    Instead { names, programs, text }
+) -> CommandAdvice {
+    CommandAdvice { names, programs, text }
 }
 
 /// All of them; no name stands there twice.
-pub const LIST: &[Instead] = &[
+pub const LIST: &[CommandAdvice] = &[
     line(
         &["git", "hg", "svn"],
         &["cp", "diff", "patch"],
@@ -156,7 +156,7 @@ pub const LIST: &[Instead] = &[
 ];
 
 /// What to say about a command that was not found, if anything.
-pub fn instead(name: &[u8], table: &Table) -> Option<&'static str> {
+pub fn instead(name: &[u8], table: &AppletTable) -> Option<&'static str> {
     let known = LIST.iter().find(|i| i.names.iter().any(|n| n.as_bytes() == name))?;
     (!table.is_program(name)).then_some(known.text)
 }
@@ -167,10 +167,10 @@ mod tests {
 
     #[test]
     fn finds_what_is_listed_and_missing() {
-        const EMPTY: Table = Table::new(&[], &[]);
+        const EMPTY: AppletTable = AppletTable::new(&[], &[]);
         assert!(instead(b"rg", &EMPTY).is_some_and(|t| t.starts_with("use grep -rn")));
         assert_eq!(instead(b"nosuchcommand", &EMPTY), None);
-        assert_eq!(instead(b"rg", &Table::new(&[], &["rg"])), None);
+        assert_eq!(instead(b"rg", &AppletTable::new(&[], &["rg"])), None);
     }
 
     #[test]

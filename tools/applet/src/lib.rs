@@ -15,9 +15,9 @@
 //! |---|---|
 //! | `ctx` | [`Ctx`], [`Exit`], [`Ended`], diagnostics |
 //! | `clock` | the time now, the zone of `TZ` |
-//! | `stream` | [`Input`], [`Output`]: descriptors or memory behind `Read`/`Write` |
+//! | `stream` | [`StdInput`], [`OutStream`]: descriptors or memory behind `Read`/`Write` |
 //! | `opts` | options declared once: parsing as `getopt_long(3)`, usage text, `--help` |
-//! | `table` | [`Applet`], [`Table`]: lookup by name |
+//! | `table` | [`Applet`], [`AppletTable`]: lookup by name |
 //! | `program` | PATH search, `#!` lines, statuses 126 and 127 |
 //! | `command` | running another command with redirected streams |
 //! | `instead` | what to say about commands that are not there |
@@ -42,5 +42,5 @@ pub mod version;
 pub use ctx::{Ctx, Ended, Exit};
 pub use env::Env;
 pub use inherit::{beside, inherit};
-pub use stream::{Input, Output, Sink, Source};
-pub use table::{Applet, Run, Table};
+pub use stream::{InputSource, OutStream, OutputSink, StdInput};
+pub use table::{Applet, AppletRun, AppletTable};

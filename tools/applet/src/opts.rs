@@ -2,7 +2,7 @@
 //! abbreviated long options, `--`), usage and `--help` all derive from one const list.
 //!
 //! An applet names its options by an enum of its own. Several rows of the list may have one name:
-//! then they are the same option, spelled differently. What was written is a [`Parsed`]; the applet
+//! then they are the same option, spelled differently. What was written is a [`ParsedOptions`]; the applet
 //! turns it into what was meant, a struct of its own, before it does anything.
 //!
 //! ```
@@ -30,7 +30,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `opts/written` | [`Parsed`]: questions about what was written |
+//! | `opts/written` | [`ParsedOptions`]: questions about what was written |
 //! | `opts/parse` | arguments to options and operands |
 //! | `opts/help` | the text of `--help` |
 
@@ -39,12 +39,12 @@ mod parse;
 mod written;
 
 use crate::{Ctx, Exit};
-pub use parse::{UsageError, Words, parse_words};
-pub use written::Parsed;
+pub use parse::{OptionRows, UsageError, parse_words};
+pub use written::ParsedOptions;
 
 /// Whether an option takes an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arg {
+pub enum OptArg {
     /// None: `-q`.
     No,
     /// Always, attached or as the next word; what `--help` calls it.
@@ -55,11 +55,11 @@ pub enum Arg {
 
 /// How an option is written and described.
 #[derive(Clone, Copy, Debug)]
-pub struct Form<'a> {
+pub struct OptForm<'a> {
     pub short: Option<char>,
     /// Without dashes; empty for none.
     pub long: &'a str,
-    pub arg: Arg,
+    pub arg: OptArg,
     /// For `--help`, which names only options that have one.
     pub help: &'static str,
 }
@@ -68,33 +68,33 @@ pub struct Form<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Opt<I> {
     id: I,
-    form: Form<'static>,
+    form: OptForm<'static>,
 }
 
 impl<I: Copy> Opt<I> {
     /// An option without argument, with a letter and a long name; an empty long name is none.
     pub const fn new(id: I, short: char, long: &'static str) -> Opt<I> {
-        Opt { id, form: Form { short: Some(short), long, arg: Arg::No, help: "" } }
+        Opt { id, form: OptForm { short: Some(short), long, arg: OptArg::No, help: "" } }
     }
 
     /// An option without argument that has no letter.
     pub const fn long(id: I, long: &'static str) -> Opt<I> {
-        Opt { id, form: Form { short: None, long, arg: Arg::No, help: "" } }
+        Opt { id, form: OptForm { short: None, long, arg: OptArg::No, help: "" } }
     }
 
     /// The same option with a text in `--help`, which names only options that have one.
     pub const fn says(self, help: &'static str) -> Opt<I> {
-        Opt { form: Form { help, ..self.form }, ..self }
+        Opt { form: OptForm { help, ..self.form }, ..self }
     }
 
     /// The same option with an argument, which `--help` calls `arg`, and a text.
     pub const fn takes(self, arg: &'static str, help: &'static str) -> Opt<I> {
-        Opt { form: Form { arg: Arg::Required(arg), help, ..self.form }, ..self }
+        Opt { form: OptForm { arg: OptArg::Required(arg), help, ..self.form }, ..self }
     }
 
     /// The same option with an argument that may be missing and is attached otherwise, and a text.
     pub const fn may_take(self, arg: &'static str, help: &'static str) -> Opt<I> {
-        Opt { form: Form { arg: Arg::Optional(arg), help, ..self.form }, ..self }
+        Opt { form: OptForm { arg: OptArg::Optional(arg), help, ..self.form }, ..self }
     }
 }
 
@@ -131,21 +131,21 @@ impl<I: Copy + PartialEq> Spec<I> {
     }
 
     /// Parses `args` (without `argv[0]`).
-    pub fn parse(&self, args: &[Vec<u8>]) -> Result<Parsed<I>, UsageError> {
+    pub fn parse(&self, args: &[Vec<u8>]) -> Result<ParsedOptions<I>, UsageError> {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
         let words = parse_words(&self.forms(), &same, self.posix_order, args)?;
         let named = words.options.into_iter().map(|(row, value)| (self.options[row].id, value));
-        Ok(Parsed { options: named.collect(), operands: words.operands })
+        Ok(ParsedOptions { options: named.collect(), operands: words.operands })
     }
 
     /// What the option of this letter takes; `None` if no option has the letter.
-    pub fn argument_of(&self, letter: u8) -> Option<Arg> {
+    pub fn argument_of(&self, letter: u8) -> Option<OptArg> {
         let letter = Some(char::from(letter));
         self.options.iter().find(|o| o.form.short == letter).map(|o| o.form.arg)
     }
 
     /// What the option of this whole long name, without dashes, takes; `None` if there is none.
-    pub fn argument_of_long(&self, name: &[u8]) -> Option<Arg> {
+    pub fn argument_of_long(&self, name: &[u8]) -> Option<OptArg> {
         let mut named = self.options.iter().filter(|o| !o.form.long.is_empty());
         named.find(|o| o.form.long.as_bytes() == name).map(|o| o.form.arg)
     }
@@ -153,7 +153,7 @@ impl<I: Copy + PartialEq> Spec<I> {
     /// The options of letters in one word, which is given without its dash, each with what is attached to it and
     /// what it takes. For commands whose options are not followed by their arguments as elsewhere. `Err` is a letter
     /// that no option has.
-    pub fn letters<'w>(&self, word: &'w [u8]) -> Result<Vec<(I, Arg, &'w [u8])>, u8> {
+    pub fn letters<'w>(&self, word: &'w [u8]) -> Result<Vec<(I, OptArg, &'w [u8])>, u8> {
         let found = parse::letters(&self.forms(), word)?;
         let named =
             |(row, rest): (usize, _)| (self.options[row].id, self.options[row].form.arg, rest);
@@ -161,7 +161,7 @@ impl<I: Copy + PartialEq> Spec<I> {
     }
 
     /// The option of a long name, without dashes, which may be abbreviated, and what it takes.
-    pub fn find_long(&self, name: &[u8]) -> Result<(I, Arg), UsageError> {
+    pub fn find_long(&self, name: &[u8]) -> Result<(I, OptArg), UsageError> {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
         let row = parse::long(&self.forms(), &same, name)?;
         Ok((self.options[row].id, self.options[row].form.arg))
@@ -185,7 +185,7 @@ impl<I: Copy + PartialEq> Spec<I> {
         ctx: &mut Ctx<'_>,
         args: &[Vec<u8>],
         usage_status: Exit,
-    ) -> Result<Parsed<I>, Exit> {
+    ) -> Result<ParsedOptions<I>, Exit> {
         self.parse(args).map_err(|e| self.answer(ctx, e, usage_status))
     }
 
@@ -195,7 +195,7 @@ impl<I: Copy + PartialEq> Spec<I> {
         answer(ctx, e, &|name| self.help(name), usage_status)
     }
 
-    fn forms(&self) -> Vec<&'static Form<'static>> {
+    fn forms(&self) -> Vec<&'static OptForm<'static>> {
         self.options.iter().map(|o| &o.form).collect()
     }
 }

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use box_sys::{Kind, meta, path};
+use box_sys::{FileKind, meta, path};
 
-use crate::Table;
+use crate::AppletTable;
 
 /// PATH where the environment has none.
 pub const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
@@ -15,7 +15,7 @@ pub const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 /// The file that `name` means: itself if it has a slash, else the first executable
 /// match in `search` (a PATH value). Relative results are made absolute by `cwd`.
 /// Programs of the image are found without touching the file system.
-pub fn find(name: &[u8], search: &[u8], cwd: &Path, table: &Table) -> Option<PathBuf> {
+pub fn find(name: &[u8], search: &[u8], cwd: &Path, table: &AppletTable) -> Option<PathBuf> {
     if name.is_empty() {
         return None;
     }
@@ -30,7 +30,7 @@ pub fn candidates<'a>(
     name: &'a [u8],
     search: &'a [u8],
     cwd: &'a Path,
-    table: &'a Table,
+    table: &'a AppletTable,
 ) -> impl Iterator<Item = PathBuf> + 'a {
     search.split(|&c| c == b':').filter_map(move |dir| {
         let dir = if dir.is_empty() { b".".as_slice() } else { dir };
@@ -44,12 +44,12 @@ pub fn candidates<'a>(
 
 /// Whether the path is a regular file that the user may execute.
 pub fn is_executable(file: &Path) -> bool {
-    meta::stat(file, true).is_ok_and(|s| s.kind == Kind::File && meta::may(&s, 1))
+    meta::stat(file, true).is_ok_and(|s| s.kind == FileKind::File && meta::may(&s, 1))
 }
 
 /// What executing a file comes to.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Program {
+pub enum ProgramForm {
     /// Start this file with the arguments as they are.
     Direct,
     /// A script: start the interpreter with these words before the script's path.
@@ -62,14 +62,14 @@ pub enum Program {
 
 /// Looks at the head of a file outside the applet directories. Errors as `open(2)` gives
 /// them; a directory is `IsADirectory`, a file without execute permission `PermissionDenied`.
-pub fn inspect(file: &Path, table: &Table) -> io::Result<Program> {
+pub fn inspect(file: &Path, table: &AppletTable) -> io::Result<ProgramForm> {
     let dir = file.parent().map(path::to_bytes).unwrap_or_default();
     let name = file.file_name().map(path::os_bytes).unwrap_or_default();
     if matches!(dir, b"/bin" | b"/usr/bin") && table.is_program(name) {
-        return Ok(Program::Direct);
+        return Ok(ProgramForm::Direct);
     }
     let stat = meta::stat(file, true)?;
-    if stat.kind == Kind::Dir {
+    if stat.kind == FileKind::Dir {
         return Err(io::Error::from_raw_os_error(box_sys::errno::code::EISDIR));
     }
     if !meta::may(&stat, 1) {
@@ -90,7 +90,7 @@ pub fn inspect(file: &Path, table: &Table) -> io::Result<Program> {
         let words = line[..end].trim_ascii();
         let split = words.iter().position(|c| matches!(c, b' ' | b'\t')).unwrap_or(words.len());
         let argument = words[split..].trim_ascii();
-        return Ok(Program::Script {
+        return Ok(ProgramForm::Script {
             interpreter: words[..split].to_vec(),
             argument: (!argument.is_empty()).then(|| argument.to_vec()),
         });
@@ -100,9 +100,9 @@ pub fn inspect(file: &Path, table: &Table) -> io::Result<Program> {
     // By another name than the image's: a link, say of a virtual environment. The kernel knows
     // whether it is one of its programs.
     if head.starts_with(b"\0asm") || (cfg!(unix) && head.starts_with(b"\x7fELF")) {
-        return Ok(Program::Direct);
+        return Ok(ProgramForm::Direct);
     }
-    if first_line.contains(&0) { Ok(Program::Binary) } else { Ok(Program::ShellText) }
+    if first_line.contains(&0) { Ok(ProgramForm::Binary) } else { Ok(ProgramForm::ShellText) }
 }
 
 #[cfg(test)]
@@ -120,13 +120,13 @@ mod tests {
             let file = dir.join("f");
             std::fs::write(&file, bytes).expect("a file");
             std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).expect("mode");
-            inspect(&file, &Table::new(&[], &[])).expect("readable")
+            inspect(&file, &AppletTable::new(&[], &[])).expect("readable")
         };
         // A link to a program of the image has its bytes; the kernel decides.
-        assert_eq!(kind(b"\0asm\x01\0\0\0"), Program::Direct);
-        assert_eq!(kind(b"\x01\0\n"), Program::Binary);
-        assert_eq!(kind(b"echo hi\n"), Program::ShellText);
-        let script = Program::Script { interpreter: b"/bin/sh".to_vec(), argument: None };
+        assert_eq!(kind(b"\0asm\x01\0\0\0"), ProgramForm::Direct);
+        assert_eq!(kind(b"\x01\0\n"), ProgramForm::Binary);
+        assert_eq!(kind(b"echo hi\n"), ProgramForm::ShellText);
+        let script = ProgramForm::Script { interpreter: b"/bin/sh".to_vec(), argument: None };
         assert_eq!(kind(b"#! /bin/sh\n"), script);
         std::fs::remove_dir_all(&dir).expect("removable");
     }

@@ -9,7 +9,7 @@ const BUFFER: usize = 64 * 1024;
 
 /// Where input comes from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum InputSource {
     File(Rc<File>),
     /// Bytes in memory (a here-document, a captured stage), read from the position on.
     Bytes(Rc<Vec<u8>>),
@@ -19,28 +19,28 @@ pub enum Source {
 
 /// Buffered standard input.
 #[derive(Debug)]
-pub struct Input {
-    source: Source,
+pub struct StdInput {
+    source: InputSource,
     buf: Vec<u8>,
     pos: usize,
     /// Read position within `Source::Bytes`.
     offset: usize,
 }
 
-impl Input {
+impl StdInput {
     /// A reader of a source, with an empty buffer.
-    pub fn new(source: Source) -> Input {
-        Input { source, buf: Vec::new(), pos: 0, offset: 0 }
+    pub fn new(source: InputSource) -> StdInput {
+        StdInput { source, buf: Vec::new(), pos: 0, offset: 0 }
     }
 
     /// The stream itself, for who must own what it reads. What is left in its place is closed.
-    pub fn detach(&mut self) -> Input {
-        std::mem::replace(self, Input::new(Source::Closed))
+    pub fn detach(&mut self) -> StdInput {
+        std::mem::replace(self, StdInput::new(InputSource::Closed))
     }
 
     /// Where it comes from, for handing on to a child. Buffered bytes are not included:
     /// call [`Input::give_back`] first.
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &InputSource {
         &self.source
     }
 
@@ -49,7 +49,7 @@ impl Input {
     pub fn give_back(&mut self) {
         let ahead = self.buf.len() - self.pos;
         if ahead > 0
-            && let Source::File(f) = &self.source
+            && let InputSource::File(f) = &self.source
             && (&**f).seek(SeekFrom::Current(-(ahead as i64))).is_err()
         {
             return;
@@ -64,20 +64,20 @@ impl Input {
 
     fn read_source(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match &self.source {
-            Source::File(f) => (&**f).read(out),
-            Source::Bytes(b) => {
+            InputSource::File(f) => (&**f).read(out),
+            InputSource::Bytes(b) => {
                 let rest = b.get(self.offset..).unwrap_or_default();
                 let n = rest.len().min(out.len());
                 out[..n].copy_from_slice(&rest[..n]);
                 self.offset += n;
                 Ok(n)
             }
-            Source::Closed => Err(Self::closed()),
+            InputSource::Closed => Err(Self::closed()),
         }
     }
 }
 
-impl Read for Input {
+impl Read for StdInput {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.pos == self.buf.len() {
             if out.len() >= BUFFER {
@@ -92,7 +92,7 @@ impl Read for Input {
     }
 }
 
-impl BufRead for Input {
+impl BufRead for StdInput {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.pos == self.buf.len() {
             let mut buf = std::mem::take(&mut self.buf);
@@ -122,7 +122,7 @@ impl BufRead for Input {
 
 /// Where output goes.
 #[derive(Clone, Debug)]
-pub enum Sink {
+pub enum OutputSink {
     File(Rc<File>),
     /// A buffer shared with who captures (`$(...)`).
     Buffer(Rc<RefCell<Vec<u8>>>),
@@ -132,26 +132,26 @@ pub enum Sink {
 
 /// An output stream. Standard output is buffered, standard error is not.
 #[derive(Debug)]
-pub struct Output {
-    sink: Sink,
+pub struct OutStream {
+    sink: OutputSink,
     buf: Vec<u8>,
     capacity: usize,
     error: Option<io::Error>,
 }
 
-impl Output {
+impl OutStream {
     /// A buffered stream; what is written appears at [`Write::flush`] or when 64 KiB are reached.
-    pub fn buffered(sink: Sink) -> Output {
-        Output { sink, buf: Vec::new(), capacity: BUFFER, error: None }
+    pub fn buffered(sink: OutputSink) -> OutStream {
+        OutStream { sink, buf: Vec::new(), capacity: BUFFER, error: None }
     }
 
     /// A stream that writes at once.
-    pub fn unbuffered(sink: Sink) -> Output {
-        Output { sink, buf: Vec::new(), capacity: 0, error: None }
+    pub fn unbuffered(sink: OutputSink) -> OutStream {
+        OutStream { sink, buf: Vec::new(), capacity: 0, error: None }
     }
 
     /// Where it goes, for handing on to a child. Flush first.
-    pub fn sink(&self) -> &Sink {
+    pub fn sink(&self) -> &OutputSink {
         &self.sink
     }
 
@@ -162,7 +162,7 @@ impl Output {
 
     fn write_sink(&mut self, mut data: &[u8]) -> io::Result<()> {
         match &self.sink {
-            Sink::File(f) => {
+            OutputSink::File(f) => {
                 while !data.is_empty() {
                     match (&**f).write(data) {
                         Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -173,11 +173,11 @@ impl Output {
                 }
                 Ok(())
             }
-            Sink::Buffer(b) => {
+            OutputSink::Buffer(b) => {
                 b.borrow_mut().extend_from_slice(data);
                 Ok(())
             }
-            Sink::Closed => Err(Input::closed()),
+            OutputSink::Closed => Err(StdInput::closed()),
         }
     }
 
@@ -204,7 +204,7 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for OutStream {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         if self.buf.len() + data.len() > self.capacity {
             self.flush_buf()?;

@@ -4,7 +4,7 @@ use crate::{Ctx, Ended};
 
 /// How an applet is run.
 #[derive(Clone, Copy)]
-pub enum Run {
+pub enum AppletRun {
     /// Our contract: everything through [`Ctx`].
     Ctx(fn(&mut Ctx<'_>, &[Vec<u8>]) -> Ended),
     /// Uses `std`'s global streams, environment and directory: only in a process of its own.
@@ -16,7 +16,7 @@ pub enum Run {
 #[derive(Clone, Copy)]
 pub struct Applet {
     pub name: &'static str,
-    pub run: Run,
+    pub run: AppletRun,
     /// The shell may call it in-process: it neither blocks for long, nor reads standard
     /// input, nor starts commands (BusyBox's NOFORK).
     pub quick: bool,
@@ -31,7 +31,7 @@ impl Applet {
         run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Ended,
         summary: &'static str,
     ) -> Applet {
-        Applet { name, run: Run::Ctx(run), quick: false, summary }
+        Applet { name, run: AppletRun::Ctx(run), quick: false, summary }
     }
 
     /// A small tool of ours that the shell may call in-process.
@@ -40,7 +40,7 @@ impl Applet {
         run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Ended,
         summary: &'static str,
     ) -> Applet {
-        Applet { name, run: Run::Ctx(run), quick: true, summary }
+        Applet { name, run: AppletRun::Ctx(run), quick: true, summary }
     }
 
     /// An adapted tool that uses process globals.
@@ -49,21 +49,21 @@ impl Applet {
         run: fn(Vec<std::ffi::OsString>) -> i32,
         summary: &'static str,
     ) -> Applet {
-        Applet { name, run: Run::Globals(run), quick: false, summary }
+        Applet { name, run: AppletRun::Globals(run), quick: false, summary }
     }
 }
 
 /// All applets, sorted by name.
-pub struct Table {
+pub struct AppletTable {
     applets: &'static [Applet],
     /// Further program names of the image that are no applets (`python3`).
     programs: &'static [&'static str],
 }
 
-impl Table {
+impl AppletTable {
     /// A table over a sorted list and a sorted list of further program names.
-    pub const fn new(applets: &'static [Applet], programs: &'static [&'static str]) -> Table {
-        Table { applets, programs }
+    pub const fn new(applets: &'static [Applet], programs: &'static [&'static str]) -> AppletTable {
+        AppletTable { applets, programs }
     }
 
     /// The applet of this name.

@@ -2,17 +2,17 @@
 //! it is what the original prints there (`sed --version | grep -q GNU`, `grep --version | head -n 1`).
 
 /// Tools of one package, and the first line of their `--version`, `{}` for the tool's name.
-struct Package {
+struct VersionLine {
     line: &'static str,
     tools: &'static [&'static str],
 }
 
-const fn package(line: &'static str, tools: &'static [&'static str]) -> Package {
-    Package { line, tools }
+const fn package(line: &'static str, tools: &'static [&'static str]) -> VersionLine {
+    VersionLine { line, tools }
 }
 
 /// Versions are those of Debian 12, which the expected values of the tests come from.
-static PACKAGES: &[Package] = &[
+static PACKAGES: &[VersionLine] = &[
     package(
         "{} (GNU coreutils) 9.1",
         &[

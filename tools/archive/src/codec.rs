@@ -6,7 +6,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 /// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum CompressionFormat {
     Gzip,
     Bzip2,
     Xz,
@@ -16,31 +16,31 @@ pub enum Format {
 /// Memory an xz stream may ask for, in KiB: what its highest preset needs.
 const XZ_MEMORY: u32 = 128 * 1024;
 
-impl Format {
+impl CompressionFormat {
     /// The format whose magic number the data starts with.
-    pub fn detect(head: &[u8]) -> Option<Format> {
+    pub fn detect(head: &[u8]) -> Option<CompressionFormat> {
         match head {
-            [0x1f, 0x8b, ..] => Some(Format::Gzip),
-            [b'B', b'Z', b'h', ..] => Some(Format::Bzip2),
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Format::Xz),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Format::Zstd),
+            [0x1f, 0x8b, ..] => Some(CompressionFormat::Gzip),
+            [b'B', b'Z', b'h', ..] => Some(CompressionFormat::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(CompressionFormat::Xz),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(CompressionFormat::Zstd),
             _ => None,
         }
     }
 
     /// The format that a file name's suffix means (`tar -a`).
-    pub fn by_name(name: &[u8]) -> Option<Format> {
-        const SUFFIXES: &[(&str, Format)] = &[
-            (".gz", Format::Gzip),
-            (".tgz", Format::Gzip),
-            (".taz", Format::Gzip),
-            (".bz2", Format::Bzip2),
-            (".tbz", Format::Bzip2),
-            (".tbz2", Format::Bzip2),
-            (".xz", Format::Xz),
-            (".txz", Format::Xz),
-            (".zst", Format::Zstd),
-            (".tzst", Format::Zstd),
+    pub fn by_name(name: &[u8]) -> Option<CompressionFormat> {
+        const SUFFIXES: &[(&str, CompressionFormat)] = &[
+            (".gz", CompressionFormat::Gzip),
+            (".tgz", CompressionFormat::Gzip),
+            (".taz", CompressionFormat::Gzip),
+            (".bz2", CompressionFormat::Bzip2),
+            (".tbz", CompressionFormat::Bzip2),
+            (".tbz2", CompressionFormat::Bzip2),
+            (".xz", CompressionFormat::Xz),
+            (".txz", CompressionFormat::Xz),
+            (".zst", CompressionFormat::Zstd),
+            (".tzst", CompressionFormat::Zstd),
         ];
         SUFFIXES.iter().find(|(s, _)| name.ends_with(s.as_bytes())).map(|(_, f)| *f)
     }
@@ -48,39 +48,46 @@ impl Format {
     /// The suffix the format's own tool adds.
     pub fn suffix(self) -> &'static str {
         match self {
-            Format::Gzip => ".gz",
-            Format::Bzip2 => ".bz2",
-            Format::Xz => ".xz",
-            Format::Zstd => ".zst",
+            CompressionFormat::Gzip => ".gz",
+            CompressionFormat::Bzip2 => ".bz2",
+            CompressionFormat::Xz => ".xz",
+            CompressionFormat::Zstd => ".zst",
         }
     }
 
     /// A reader of the decompressed data; concatenated streams are read one after another.
     pub fn reader<'a>(self, from: Box<dyn Read + 'a>) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
-            Format::Gzip => Box::new(flate2::read::MultiGzDecoder::new(from)),
-            Format::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(from)),
-            Format::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(from, true, XZ_MEMORY)),
-            Format::Zstd => Box::new(ZstdReader { from, frame: None }),
+            CompressionFormat::Gzip => Box::new(flate2::read::MultiGzDecoder::new(from)),
+            CompressionFormat::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(from)),
+            CompressionFormat::Xz => {
+                Box::new(lzma_rust2::XzReader::new_mem_limit(from, true, XZ_MEMORY))
+            }
+            CompressionFormat::Zstd => Box::new(ZstdReader { from, frame: None }),
         })
     }
 
     /// A writer that compresses; [`Encoder::finish`] must be called. `level` is 0 (for xz) or 1 to 9.
-    pub fn writer<'a>(self, to: Box<dyn Write + 'a>, level: u32) -> io::Result<Encoder<'a>> {
+    pub fn writer<'a>(
+        self,
+        to: Box<dyn Write + 'a>,
+        level: u32,
+    ) -> io::Result<CompressionEncoder<'a>> {
         Ok(match self {
-            Format::Gzip => Encoder::Gzip(
+            CompressionFormat::Gzip => CompressionEncoder::Gzip(
                 flate2::GzBuilder::new()
                     .operating_system(3)
                     .write(to, flate2::Compression::new(level)),
             ),
-            Format::Bzip2 => {
-                Encoder::Bzip2(bzip2::write::BzEncoder::new(to, bzip2::Compression::new(level)))
-            }
-            Format::Xz => Encoder::Xz(Box::new(lzma_rust2::XzWriter::new(
+            CompressionFormat::Bzip2 => CompressionEncoder::Bzip2(bzip2::write::BzEncoder::new(
+                to,
+                bzip2::Compression::new(level),
+            )),
+            CompressionFormat::Xz => CompressionEncoder::Xz(Box::new(lzma_rust2::XzWriter::new(
                 to,
                 lzma_rust2::XzOptions::with_preset(level),
             )?)),
-            Format::Zstd => Encoder::Zstd { data: Vec::new(), to },
+            CompressionFormat::Zstd => CompressionEncoder::Zstd { data: Vec::new(), to },
         })
     }
 }
@@ -123,7 +130,7 @@ impl Read for ZstdReader<'_> {
 }
 
 /// A compressing writer.
-pub enum Encoder<'a> {
+pub enum CompressionEncoder<'a> {
     Gzip(flate2::write::GzEncoder<Box<dyn Write + 'a>>),
     Bzip2(bzip2::write::BzEncoder<Box<dyn Write + 'a>>),
     Xz(Box<lzma_rust2::XzWriter<Box<dyn Write + 'a>>>),
@@ -136,14 +143,14 @@ pub enum Encoder<'a> {
     Plain(Box<dyn Write + 'a>),
 }
 
-impl Write for Encoder<'_> {
+impl Write for CompressionEncoder<'_> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self {
-            Encoder::Gzip(w) => w.write(buf),
-            Encoder::Bzip2(w) => w.write(buf),
-            Encoder::Xz(w) => w.write(buf),
-            Encoder::Zstd { data, .. } => data.write(buf),
-            Encoder::Plain(w) => w.write(buf),
+            CompressionEncoder::Gzip(w) => w.write(buf),
+            CompressionEncoder::Bzip2(w) => w.write(buf),
+            CompressionEncoder::Xz(w) => w.write(buf),
+            CompressionEncoder::Zstd { data, .. } => data.write(buf),
+            CompressionEncoder::Plain(w) => w.write(buf),
         }
     }
 
@@ -152,18 +159,18 @@ impl Write for Encoder<'_> {
     }
 }
 
-impl Encoder<'_> {
+impl CompressionEncoder<'_> {
     /// Writes what is left and the trailer.
     pub fn finish(self) -> io::Result<()> {
         match self {
-            Encoder::Gzip(w) => w.finish()?.flush(),
-            Encoder::Bzip2(w) => w.finish()?.flush(),
-            Encoder::Xz(w) => w.finish()?.flush(),
-            Encoder::Zstd { data, mut to } => {
+            CompressionEncoder::Gzip(w) => w.finish()?.flush(),
+            CompressionEncoder::Bzip2(w) => w.finish()?.flush(),
+            CompressionEncoder::Xz(w) => w.finish()?.flush(),
+            CompressionEncoder::Zstd { data, mut to } => {
                 to.write_all(&compress_to_vec(&data[..], CompressionLevel::Fastest))?;
                 to.flush()
             }
-            Encoder::Plain(mut w) => w.flush(),
+            CompressionEncoder::Plain(mut w) => w.flush(),
         }
     }
 }
@@ -172,9 +179,14 @@ impl Encoder<'_> {
 mod tests {
     use super::*;
 
-    const ALL: [Format; 4] = [Format::Gzip, Format::Bzip2, Format::Xz, Format::Zstd];
+    const ALL: [CompressionFormat; 4] = [
+        CompressionFormat::Gzip,
+        CompressionFormat::Bzip2,
+        CompressionFormat::Xz,
+        CompressionFormat::Zstd,
+    ];
 
-    fn packed(format: Format, data: &[u8]) -> Vec<u8> {
+    fn packed(format: CompressionFormat, data: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut w = format.writer(Box::new(&mut out), 6).expect("writer");
         w.write_all(data).expect("write");
@@ -182,7 +194,7 @@ mod tests {
         out
     }
 
-    fn unpacked(format: Format, data: &[u8]) -> io::Result<Vec<u8>> {
+    fn unpacked(format: CompressionFormat, data: &[u8]) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
         format.reader(Box::new(data))?.read_to_end(&mut out)?;
         Ok(out)
@@ -194,7 +206,7 @@ mod tests {
         for format in ALL {
             for data in [&data[..], b""] {
                 let packed = packed(format, data);
-                assert_eq!(Format::detect(&packed), Some(format));
+                assert_eq!(CompressionFormat::detect(&packed), Some(format));
                 assert_eq!(unpacked(format, &packed).expect("reads"), data, "{format:?}");
             }
         }
@@ -223,10 +235,10 @@ mod tests {
         use std::process::{Command, Stdio};
         let data: Vec<u8> = (0..200_000u32).map(|i| (i % 251) as u8).collect();
         for (format, tool) in [
-            (Format::Gzip, "gzip"),
-            (Format::Bzip2, "bzip2"),
-            (Format::Xz, "xz"),
-            (Format::Zstd, "zstd"),
+            (CompressionFormat::Gzip, "gzip"),
+            (CompressionFormat::Bzip2, "bzip2"),
+            (CompressionFormat::Xz, "xz"),
+            (CompressionFormat::Zstd, "zstd"),
         ] {
             let spawned =
                 Command::new(tool).arg("-dc").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();

@@ -10,16 +10,16 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use box_applet::{Ctx, Ended, Exit, Output, Sink};
-use box_sys::{Kind, meta, path};
+use box_applet::{Ctx, Ended, Exit, OutStream, OutputSink};
+use box_sys::{FileKind, meta, path};
 
-use self::options::Job;
-use crate::codec::Format;
+use self::options::CompressJob;
+use crate::codec::CompressionFormat;
 
 /// Runs one of the commands.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let (job, operands) = options::parse(ctx, args)?;
-    if job.list && job.format == Format::Gzip {
+    if job.list && job.format == CompressionFormat::Gzip {
         let _ = writeln!(
             ctx.stdout,
             "         compressed        uncompressed  ratio uncompressed_name"
@@ -29,26 +29,26 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         Some(output) if output != b"-" && !job.test && !job.list => {
             into(ctx, job, &operands, &output)
         }
-        Some(_) => each(ctx, &Job { to_stdout: true, ..job }, &operands),
+        Some(_) => each(ctx, &CompressJob { to_stdout: true, ..job }, &operands),
         None => each(ctx, &job, &operands),
     })
 }
 
 /// All operands one after another into one file.
-fn into(ctx: &mut Ctx<'_>, job: Job, operands: &[Vec<u8>], output: &[u8]) -> Exit {
+fn into(ctx: &mut Ctx<'_>, job: CompressJob, operands: &[Vec<u8>], output: &[u8]) -> Exit {
     let path = ctx.path(output);
     if !job.force && meta::stat(&path, false).is_ok() {
         ctx.error_bytes(&[output, b" already exists; not overwritten"]);
         return Exit::FAILURE;
     }
     let file = match File::create(&path) {
-        Ok(file) => Output::buffered(Sink::File(file.into())),
+        Ok(file) => OutStream::buffered(OutputSink::File(file.into())),
         Err(e) => {
             ctx.io_error(output, &e);
             return Exit::FAILURE;
         }
     };
-    let (is_removed, job) = (!job.keep, Job { to_stdout: true, ..job });
+    let (is_removed, job) = (!job.keep, CompressJob { to_stdout: true, ..job });
     let stdout = std::mem::replace(&mut ctx.stdout, file);
     let exit = each(ctx, &job, operands);
     let mut file = std::mem::replace(&mut ctx.stdout, stdout);
@@ -69,7 +69,7 @@ fn into(ctx: &mut Ctx<'_>, job: Job, operands: &[Vec<u8>], output: &[u8]) -> Exi
     exit
 }
 
-fn each(ctx: &mut Ctx<'_>, job: &Job, operands: &[Vec<u8>]) -> Exit {
+fn each(ctx: &mut Ctx<'_>, job: &CompressJob, operands: &[Vec<u8>]) -> Exit {
     let mut status = 0;
     for operand in operands {
         status = worse(status, one(ctx, job, operand));
@@ -88,7 +88,7 @@ fn worse(a: u8, b: u8) -> u8 {
     }
 }
 
-fn one(ctx: &mut Ctx<'_>, job: &Job, operand: &[u8]) -> u8 {
+fn one(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8]) -> u8 {
     if operand == b"-" {
         let mut input = ctx.stdin.detach();
         let result = convert(job, &mut input, &mut ctx.stdout);
@@ -104,7 +104,7 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, operand: &[u8]) -> u8 {
         let other = ctx.path(&longer);
         if let Ok(s) = meta::stat(&other, true) {
             (path, shown, stat) = (other, longer, Ok(s));
-        } else if job.format == Format::Gzip {
+        } else if job.format == CompressionFormat::Gzip {
             shown = longer;
         }
     }
@@ -115,7 +115,7 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, operand: &[u8]) -> u8 {
             return 1;
         }
     };
-    if stat.kind == Kind::Dir {
+    if stat.kind == FileKind::Dir {
         if job.recursive {
             return tree(ctx, job, operand);
         }
@@ -128,7 +128,7 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, operand: &[u8]) -> u8 {
 }
 
 /// Every file below a directory, in the order of their names.
-fn tree(ctx: &mut Ctx<'_>, job: &Job, operand: &[u8]) -> u8 {
+fn tree(ctx: &mut Ctx<'_>, job: &CompressJob, operand: &[u8]) -> u8 {
     let names = match path::names_in(&ctx.path(operand)) {
         Ok(names) => names,
         Err(e) => {
@@ -143,7 +143,7 @@ fn tree(ctx: &mut Ctx<'_>, job: &Job, operand: &[u8]) -> u8 {
     status
 }
 
-fn file(ctx: &mut Ctx<'_>, job: &Job, path: &Path, shown: &[u8], stat: &meta::Stat) -> u8 {
+fn file(ctx: &mut Ctx<'_>, job: &CompressJob, path: &Path, shown: &[u8], stat: &meta::Stat) -> u8 {
     let input = match File::open(path) {
         Ok(f) => f,
         Err(e) => {
@@ -212,13 +212,18 @@ fn file(ctx: &mut Ctx<'_>, job: &Job, path: &Path, shown: &[u8], stat: &meta::St
 }
 
 /// Why a file is not replaced: what else names it or what it is would be lost. The text and the status.
-fn refusal(job: &Job, path: &Path, name: &[u8], stat: &meta::Stat) -> Option<(Vec<u8>, u8)> {
-    let link = meta::stat(path, false).is_ok_and(|s| s.kind == Kind::Symlink);
+fn refusal(
+    job: &CompressJob,
+    path: &Path,
+    name: &[u8],
+    stat: &meta::Stat,
+) -> Option<(Vec<u8>, u8)> {
+    let link = meta::stat(path, false).is_ok_and(|s| s.kind == FileKind::Symlink);
     let others = stat.nlink.saturating_sub(1);
     let plural = if others == 1 { "" } else { "s" };
     let said = |text: String, status| Some(([name, text.as_bytes()].concat(), status));
     match job.format {
-        Format::Gzip => match () {
+        CompressionFormat::Gzip => match () {
             () if link && !job.force => said(": Too many levels of symbolic links".into(), 1),
             () if stat.mode & 0o4000 != 0 => {
                 said(" is set-user-ID on execution - ignored".into(), 2)
@@ -235,7 +240,7 @@ fn refusal(job: &Job, path: &Path, name: &[u8], stat: &meta::Stat) -> Option<(Ve
             }
             () => None,
         },
-        Format::Bzip2 if !job.force => {
+        CompressionFormat::Bzip2 if !job.force => {
             let text = [b"Input file ", name].concat();
             match () {
                 () if link => Some(([&text[..], b" is not a normal file."].concat(), 1)),
@@ -246,7 +251,7 @@ fn refusal(job: &Job, path: &Path, name: &[u8], stat: &meta::Stat) -> Option<(Ve
                 () => None,
             }
         }
-        Format::Xz if !job.force && !job.keep => match () {
+        CompressionFormat::Xz if !job.force && !job.keep => match () {
             () if link => said(": Is a symbolic link, skipping".into(), 2),
             () if stat.mode & 0o6000 != 0 => {
                 said(": File has setuid or setgid bit set, skipping".into(), 2)
@@ -262,7 +267,7 @@ fn refusal(job: &Job, path: &Path, name: &[u8], stat: &meta::Stat) -> Option<(Ve
 }
 
 /// The output name; `None` if the suffix does not fit the direction.
-fn target_name(job: &Job, name: &[u8]) -> Option<Vec<u8>> {
+fn target_name(job: &CompressJob, name: &[u8]) -> Option<Vec<u8>> {
     if !job.decompress {
         return (job.force || !name.ends_with(&job.suffix)).then(|| [name, &job.suffix].concat());
     }
@@ -282,7 +287,7 @@ fn target_name(job: &Job, name: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Copies input to output through the codec; the number of decompressed bytes.
-fn convert(job: &Job, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<u64> {
+fn convert(job: &CompressJob, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<u64> {
     if !job.decompress {
         let mut encoder = job.format.writer(Box::new(out), job.level)?;
         let n = io::copy(input, &mut encoder)?;
@@ -290,10 +295,10 @@ fn convert(job: &Job, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Resul
         return Ok(n);
     }
     let head = input.fill_buf()?;
-    if head.is_empty() && job.format != Format::Gzip {
+    if head.is_empty() && job.format != CompressionFormat::Gzip {
         return Ok(0);
     }
-    let Some(format) = Format::detect(head) else {
+    let Some(format) = CompressionFormat::detect(head) else {
         if job.force && job.to_stdout {
             return io::copy(input, out);
         }
@@ -318,10 +323,10 @@ fn convert(job: &Job, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Resul
 }
 
 /// Prints what went wrong; a closed pipe is left to the dispatcher.
-fn report(ctx: &mut Ctx<'_>, job: &Job, shown: &[u8], result: io::Result<()>) -> u8 {
+fn report(ctx: &mut Ctx<'_>, job: &CompressJob, shown: &[u8], result: io::Result<()>) -> u8 {
     let Err(e) = result else { return 0 };
     // bzip2 tells damaged data from other failures.
-    let damaged = if job.format == Format::Bzip2 { 2 } else { 1 };
+    let damaged = if job.format == CompressionFormat::Bzip2 { 2 } else { 1 };
     match e.kind() {
         io::ErrorKind::BrokenPipe => 0,
         io::ErrorKind::UnexpectedEof => {

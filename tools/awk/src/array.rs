@@ -11,53 +11,55 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 
-use crate::text::Text;
-use crate::value::{NumberFormat, Value, append_int};
+use crate::text::AwkText;
+use crate::value::{AwkValue, NumberFormat, append_int};
 
 /// A subscript.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Key {
+pub enum AwkKey {
     Int(i64),
-    Str(Text),
+    Str(AwkText),
 }
 
 /// Integers up to this size have a canonical decimal form equal to the number's.
 const MAX_INT: f64 = 9_007_199_254_740_992.0;
 
-impl Key {
+impl AwkKey {
     /// The subscript that a value means; `convfmt` for numbers that are no integers.
     #[inline]
-    pub fn from_value(v: &Value, convfmt: &NumberFormat) -> Key {
+    pub fn from_value(v: &AwkValue, convfmt: &NumberFormat) -> AwkKey {
         match v {
-            Value::Num(n) if n.fract() == 0.0 && n.abs() < MAX_INT => Key::Int(*n as i64),
-            Value::Num(_) => Key::Str(v.text(convfmt)),
-            Value::Uninit | Value::NoField => Key::Str(Text::EMPTY),
-            Value::Str(t) | Value::Input(t) | Value::Regex(t) => Key::from_text(t.clone()),
+            AwkValue::Num(n) if n.fract() == 0.0 && n.abs() < MAX_INT => AwkKey::Int(*n as i64),
+            AwkValue::Num(_) => AwkKey::Str(v.text(convfmt)),
+            AwkValue::Uninit | AwkValue::NoField => AwkKey::Str(AwkText::EMPTY),
+            AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => {
+                AwkKey::from_text(t.clone())
+            }
         }
     }
 
     /// The subscript of a string.
     #[inline]
-    pub fn from_text(t: Text) -> Key {
+    pub fn from_text(t: AwkText) -> AwkKey {
         match canonical_int(&t) {
-            Some(n) => Key::Int(n),
-            None => Key::Str(t),
+            Some(n) => AwkKey::Int(n),
+            None => AwkKey::Str(t),
         }
     }
 
     /// The key that a subscript of this text is.
-    pub fn from_bytes(t: &[u8]) -> Key {
-        Key::from_text(Text::new(t))
+    pub fn from_bytes(t: &[u8]) -> AwkKey {
+        AwkKey::from_text(AwkText::new(t))
     }
 
     /// As a string.
-    pub fn text(&self) -> Text {
+    pub fn text(&self) -> AwkText {
         match self {
-            Key::Str(t) => t.clone(),
-            Key::Int(n) => {
+            AwkKey::Str(t) => t.clone(),
+            AwkKey::Int(n) => {
                 let mut out = Vec::with_capacity(20);
                 append_int(&mut out, *n);
-                Text::from_vec(out)
+                AwkText::from_vec(out)
             }
         }
     }
@@ -93,21 +95,21 @@ pub type ArrayRef = Rc<RefCell<Array>>;
 
 /// An element: a value, or an array of its own (gawk).
 #[derive(Clone, Debug)]
-pub enum Slot {
-    Value(Value),
+pub enum ElementSlot {
+    Value(AwkValue),
     Array(ArrayRef),
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct ArrayEntry {
     /// When it was created, for the iteration order.
     born: u64,
-    slot: Slot,
+    slot: ElementSlot,
 }
 
 /// How gawk keeps an array, decided by its first subscript; tells the order of elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Kind {
+enum ArrayKind {
     #[default]
     Empty,
     /// Begun with a whole number from 0: such subscripts are kept in numeric order.
@@ -121,14 +123,14 @@ const GAP: usize = 8;
 /// An associative array.
 #[derive(Debug, Default)]
 pub struct Array {
-    kind: Kind,
+    kind: ArrayKind,
     /// How deep it lies in other arrays.
     pub depth: usize,
     /// Elements 0 to n-1 of a counting array that is filled in about that order; no
     /// subscript covered here is in the map.
-    dense: Vec<Option<Slot>>,
+    dense: Vec<Option<ElementSlot>>,
     dense_count: usize,
-    map: HashMap<Key, Entry, BuildHasherDefault<FastHasher>>,
+    map: HashMap<AwkKey, ArrayEntry, BuildHasherDefault<AwkFastHasher>>,
     births: u64,
     /// Births up to which gawk's table had not yet grown, for each growth since the array was
     /// empty; tables do not shrink when elements are deleted.
@@ -148,16 +150,16 @@ impl Array {
 
     /// Where a subscript is in the dense part.
     #[inline]
-    fn place(&self, key: &Key) -> Option<usize> {
+    fn place(&self, key: &AwkKey) -> Option<usize> {
         match key {
-            Key::Int(n) => usize::try_from(*n).ok().filter(|n| *n < self.dense.len()),
-            Key::Str(_) => None,
+            AwkKey::Int(n) => usize::try_from(*n).ok().filter(|n| *n < self.dense.len()),
+            AwkKey::Str(_) => None,
         }
     }
 
     /// The element, if it exists.
     #[inline]
-    pub fn get(&self, key: &Key) -> Option<&Slot> {
+    pub fn get(&self, key: &AwkKey) -> Option<&ElementSlot> {
         match self.place(key) {
             Some(n) => self.dense[n].as_ref(),
             None => self.map.get(key).map(|e| &e.slot),
@@ -166,18 +168,18 @@ impl Array {
 
     /// Whether there is such an element.
     #[inline]
-    pub fn contains(&self, key: &Key) -> bool {
+    pub fn contains(&self, key: &AwkKey) -> bool {
         self.get(key).is_some()
     }
 
     /// The element, created unassigned if it does not exist.
     #[inline]
-    pub fn slot(&mut self, key: Key) -> &mut Slot {
+    pub fn slot(&mut self, key: AwkKey) -> &mut ElementSlot {
         if let Some(n) = self.dense_place(&key) {
             let count = &mut self.dense_count;
             return self.dense[n].get_or_insert_with(|| {
                 *count += 1;
-                Slot::Value(Value::Uninit)
+                ElementSlot::Value(AwkValue::Uninit)
             });
         }
         let (births, growths, len) = (&mut self.births, &mut self.growths, self.map.len());
@@ -186,29 +188,29 @@ impl Array {
                 growths.push(*births);
             }
             *births += 1;
-            Entry { born: *births, slot: Slot::Value(Value::Uninit) }
+            ArrayEntry { born: *births, slot: ElementSlot::Value(AwkValue::Uninit) }
         });
         &mut entry.slot
     }
 
     /// Where a subscript belongs in the dense part, which is extended for it if it lies near.
     #[inline]
-    fn dense_place(&mut self, key: &Key) -> Option<usize> {
-        let Key::Int(n) = key else {
-            if self.kind == Kind::Empty {
-                self.kind = Kind::Hashed;
+    fn dense_place(&mut self, key: &AwkKey) -> Option<usize> {
+        let AwkKey::Int(n) = key else {
+            if self.kind == ArrayKind::Empty {
+                self.kind = ArrayKind::Hashed;
             }
             return None;
         };
         let n = usize::try_from(*n).ok().filter(|n| *n <= 0x7fff_ffff);
-        if self.kind == Kind::Empty {
-            self.kind = if n.is_some() { Kind::Counting } else { Kind::Hashed };
+        if self.kind == ArrayKind::Empty {
+            self.kind = if n.is_some() { ArrayKind::Counting } else { ArrayKind::Hashed };
         }
         let n = n?;
         if n < self.dense.len() {
             return Some(n);
         }
-        if self.kind != Kind::Counting || n > self.dense.len() + GAP {
+        if self.kind != ArrayKind::Counting || n > self.dense.len() + GAP {
             return None;
         }
         let from = self.dense.len();
@@ -216,7 +218,7 @@ impl Array {
         if !self.map.is_empty() {
             // Elements that came out of order earlier move over.
             for i in from..=n {
-                if let Some(e) = self.map.remove(&Key::Int(i as i64)) {
+                if let Some(e) = self.map.remove(&AwkKey::Int(i as i64)) {
                     self.dense[i] = Some(e.slot);
                     self.dense_count += 1;
                 }
@@ -226,12 +228,12 @@ impl Array {
     }
 
     /// Sets an element; one that was an array is replaced.
-    pub fn set(&mut self, key: Key, value: Value) {
-        *self.slot(key) = Slot::Value(value);
+    pub fn set(&mut self, key: AwkKey, value: AwkValue) {
+        *self.slot(key) = ElementSlot::Value(value);
     }
 
     /// Removes an element (`delete a[k]`).
-    pub fn remove(&mut self, key: &Key) {
+    pub fn remove(&mut self, key: &AwkKey) {
         match self.place(key) {
             Some(n) => {
                 if self.dense[n].take().is_some() {
@@ -253,33 +255,34 @@ impl Array {
         self.dense_count = 0;
         self.map.clear();
         self.growths.clear();
-        self.kind = Kind::Empty;
+        self.kind = ArrayKind::Empty;
     }
 
     /// All subscripts in gawk's order.
-    pub fn keys(&self) -> Vec<Key> {
-        let mut list: Vec<(u64, Key)> = self.map.iter().map(|(k, e)| (e.born, k.clone())).collect();
+    pub fn keys(&self) -> Vec<AwkKey> {
+        let mut list: Vec<(u64, AwkKey)> =
+            self.map.iter().map(|(k, e)| (e.born, k.clone())).collect();
         list.sort_unstable_by_key(|(born, _)| *born);
-        if self.kind != Kind::Counting {
+        if self.kind != ArrayKind::Counting {
             return order::hashed(list, &self.growths);
         }
         let (counting, others): (Vec<_>, Vec<_>) =
-            list.into_iter().partition(|(_, k)| matches!(k, Key::Int(0..=0x7fff_ffff)));
+            list.into_iter().partition(|(_, k)| matches!(k, AwkKey::Int(0..=0x7fff_ffff)));
         // What the map's growth says holds only if it is gawk's table.
         let growths: &[u64] = if counting.is_empty() { &self.growths } else { &[] };
         let mut all = order::hashed(others, growths);
         let dense = self.dense.iter().enumerate().filter(|(_, slot)| slot.is_some());
-        all.extend(dense.map(|(n, _)| Key::Int(n as i64)));
+        all.extend(dense.map(|(n, _)| AwkKey::Int(n as i64)));
         let rest = all.len();
         all.extend(counting.into_iter().map(|(_, k)| k));
-        all[rest..].sort_unstable_by_key(|k| if let Key::Int(n) = k { *n } else { 0 });
+        all[rest..].sort_unstable_by_key(|k| if let AwkKey::Int(n) = k { *n } else { 0 });
         all
     }
 
     /// All elements, unordered.
-    pub fn iter(&self) -> impl Iterator<Item = (Key, &Slot)> {
+    pub fn iter(&self) -> impl Iterator<Item = (AwkKey, &ElementSlot)> {
         let dense = self.dense.iter().enumerate();
-        let dense = dense.filter_map(|(n, s)| s.as_ref().map(|s| (Key::Int(n as i64), s)));
+        let dense = dense.filter_map(|(n, s)| s.as_ref().map(|s| (AwkKey::Int(n as i64), s)));
         dense.chain(self.map.iter().map(|(k, e)| (k.clone(), &e.slot)))
     }
 }
@@ -287,18 +290,18 @@ impl Array {
 /// A fast multiplicative hash in the manner of FxHash. Collisions by intent hurt only the
 /// script's own run.
 #[derive(Default)]
-pub struct FastHasher(u64);
+pub struct AwkFastHasher(u64);
 
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-impl FastHasher {
+impl AwkFastHasher {
     #[inline]
     fn add(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(SEED);
     }
 }
 
-impl Hasher for FastHasher {
+impl Hasher for AwkFastHasher {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
         let mut chunks = bytes.chunks_exact(8);

@@ -3,12 +3,12 @@
 //! Operators that people chain by the hundred (`a b c`, `x + y + z`, `else if`) are lists, so
 //! that no pass over the tree recurses deeper than the source nests.
 
-use crate::builtin::Builtin;
-use crate::token::Arith;
+use crate::builtin::AwkBuiltin;
+use crate::token::AwkArith;
 
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Var {
+pub enum AwkVar {
     Global(u32),
     /// A parameter of the current function.
     Local(u32),
@@ -16,31 +16,31 @@ pub enum Var {
 
 /// A line of a source, packed: the source's number in the upper 8 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Line(u32);
+pub struct SourceLine(u32);
 
-impl Line {
+impl SourceLine {
     const BITS: u32 = 24;
 
     /// Numbers that are too large for their bits become the largest.
-    pub fn new(source: usize, line: usize) -> Line {
-        let most = (1 << Line::BITS) - 1;
-        Line((source.min(255) as u32) << Line::BITS | line.min(most) as u32)
+    pub fn new(source: usize, line: usize) -> SourceLine {
+        let most = (1 << SourceLine::BITS) - 1;
+        SourceLine((source.min(255) as u32) << SourceLine::BITS | line.min(most) as u32)
     }
 
     /// The number of the source.
     pub fn source(self) -> usize {
-        (self.0 >> Line::BITS) as usize
+        (self.0 >> SourceLine::BITS) as usize
     }
 
     /// The number of the line, from 1.
     pub fn number(self) -> u32 {
-        self.0 & ((1 << Line::BITS) - 1)
+        self.0 & ((1 << SourceLine::BITS) - 1)
     }
 }
 
 /// Comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cmp {
+pub enum AwkComparison {
     Lt,
     Le,
     Eq,
@@ -50,65 +50,65 @@ pub enum Cmp {
 }
 
 /// Subscript lists: `a[i, j][k]` has two, the first with two expressions.
-pub type Subscripts = Vec<Vec<Expr>>;
+pub type Subscripts = Vec<Vec<AwkExpr>>;
 
 /// An expression.
 #[derive(Clone, Debug)]
-pub enum Expr {
+pub enum AwkExpr {
     Num(f64),
     Str(Vec<u8>),
     /// `/re/`: matched against `$0` unless used as a pattern.
     Regex(Vec<u8>),
     TypedRegex(Vec<u8>),
-    Var(Var),
-    Index(Var, Subscripts),
-    Field(Box<Expr>),
-    Group(Box<Expr>),
+    Var(AwkVar),
+    Index(AwkVar, Subscripts),
+    Field(Box<AwkExpr>),
+    Group(Box<AwkExpr>),
     /// `(a, b)`: only before `in` and as arguments of `print`.
-    List(Vec<Expr>),
-    Neg(Box<Expr>),
-    Plus(Box<Expr>),
-    Not(Box<Expr>),
+    List(Vec<AwkExpr>),
+    Neg(Box<AwkExpr>),
+    Plus(Box<AwkExpr>),
+    Not(Box<AwkExpr>),
     /// Left to right, one precedence.
-    Chain(Box<Expr>, Vec<(Arith, Expr)>),
-    Concat(Vec<Expr>),
-    Compare(Cmp, Box<Expr>, Box<Expr>),
+    Chain(Box<AwkExpr>, Vec<(AwkArith, AwkExpr)>),
+    Concat(Vec<AwkExpr>),
+    Compare(AwkComparison, Box<AwkExpr>, Box<AwkExpr>),
     Match {
         negate: bool,
-        text: Box<Expr>,
-        pattern: Box<Expr>,
+        text: Box<AwkExpr>,
+        pattern: Box<AwkExpr>,
     },
-    In(Vec<Expr>, Var, Subscripts),
-    And(Vec<Expr>),
-    Or(Vec<Expr>),
+    In(Vec<AwkExpr>, AwkVar, Subscripts),
+    And(Vec<AwkExpr>),
+    Or(Vec<AwkExpr>),
     /// `c ? x : d ? y : z`.
-    Cond(Vec<(Expr, Expr)>, Box<Expr>),
-    Assign(Box<Expr>, Box<Expr>),
-    Update(Box<Expr>, Arith, Box<Expr>),
+    Cond(Vec<(AwkExpr, AwkExpr)>, Box<AwkExpr>),
+    Assign(Box<AwkExpr>, Box<AwkExpr>),
+    Update(Box<AwkExpr>, AwkArith, Box<AwkExpr>),
     /// `++x`, `x--`.
     Step {
-        target: Box<Expr>,
+        target: Box<AwkExpr>,
         delta: f64,
         prefix: bool,
     },
-    Call(u32, Vec<Expr>),
-    Indirect(Var, Vec<Expr>),
-    Builtin(Builtin, Vec<Expr>),
-    Getline(Input, Option<Box<Expr>>),
+    Call(u32, Vec<AwkExpr>),
+    Indirect(AwkVar, Vec<AwkExpr>),
+    Builtin(AwkBuiltin, Vec<AwkExpr>),
+    Getline(GetlineSource, Option<Box<AwkExpr>>),
 }
 
 /// Where `getline` reads.
 #[derive(Clone, Debug)]
-pub enum Input {
+pub enum GetlineSource {
     Main,
-    File(Box<Expr>),
-    Command(Box<Expr>),
-    Coprocess(Box<Expr>),
+    File(Box<AwkExpr>),
+    Command(Box<AwkExpr>),
+    Coprocess(Box<AwkExpr>),
 }
 
 /// How output is redirected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Redirect {
+pub enum OutputRedirect {
     Truncate,
     Append,
     Pipe,
@@ -118,7 +118,7 @@ pub enum Redirect {
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    pub line: Line,
+    pub line: SourceLine,
     pub kind: StmtKind,
 }
 
@@ -126,30 +126,30 @@ pub struct Stmt {
 #[derive(Clone, Debug)]
 pub enum StmtKind {
     Block(Vec<Stmt>),
-    Expr(Expr),
-    Print(Vec<Expr>, Option<(Redirect, Expr)>),
-    Printf(Vec<Expr>, Option<(Redirect, Expr)>),
+    Expr(AwkExpr),
+    Print(Vec<AwkExpr>, Option<(OutputRedirect, AwkExpr)>),
+    Printf(Vec<AwkExpr>, Option<(OutputRedirect, AwkExpr)>),
     /// `if`, any number of `else if`, `else`.
-    If(Vec<(Expr, Stmt)>, Option<Box<Stmt>>),
-    While(Expr, Box<Stmt>),
-    DoWhile(Box<Stmt>, Expr),
-    For(Option<Box<Stmt>>, Option<Expr>, Option<Box<Stmt>>, Box<Stmt>),
-    ForIn(Var, Var, Subscripts, Box<Stmt>),
-    Switch(Expr, Vec<Case>),
+    If(Vec<(AwkExpr, Stmt)>, Option<Box<Stmt>>),
+    While(AwkExpr, Box<Stmt>),
+    DoWhile(Box<Stmt>, AwkExpr),
+    For(Option<Box<Stmt>>, Option<AwkExpr>, Option<Box<Stmt>>, Box<Stmt>),
+    ForIn(AwkVar, AwkVar, Subscripts, Box<Stmt>),
+    Switch(AwkExpr, Vec<AwkCase>),
     Break,
     Continue,
     Next,
     NextFile,
-    Exit(Option<Expr>),
-    Return(Option<Expr>),
+    Exit(Option<AwkExpr>),
+    Return(Option<AwkExpr>),
     /// An element, or with the last list empty the whole array.
-    Delete(Var, Subscripts),
-    DeleteAll(Var),
+    Delete(AwkVar, Subscripts),
+    DeleteAll(AwkVar),
 }
 
 /// A `case` or `default` of a `switch`.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct AwkCase {
     pub label: Label,
     pub body: Vec<Stmt>,
 }
@@ -165,40 +165,40 @@ pub enum Label {
 
 /// When a rule acts.
 #[derive(Clone, Debug)]
-pub enum Pattern {
+pub enum AwkPattern {
     Always,
-    When(Expr),
-    Range(Expr, Expr),
+    When(AwkExpr),
+    Range(AwkExpr, AwkExpr),
 }
 
 /// A pattern with its action.
 #[derive(Clone, Debug)]
-pub struct Rule {
-    pub line: Line,
-    pub pattern: Pattern,
+pub struct AwkRule {
+    pub line: SourceLine,
+    pub pattern: AwkPattern,
     /// `None`: print the record.
     pub action: Option<Vec<Stmt>>,
 }
 
 /// A function; one that is called before its definition is known by name only at first.
 #[derive(Clone, Debug)]
-pub struct Function {
+pub struct AwkFunction {
     pub name: Vec<u8>,
     pub params: usize,
     pub body: Vec<Stmt>,
     pub defined: bool,
-    pub line: Line,
+    pub line: SourceLine,
 }
 
 /// A parsed program.
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct AwkProgram {
     pub begin: Vec<Vec<Stmt>>,
     pub end: Vec<Vec<Stmt>>,
     pub begin_file: Vec<Vec<Stmt>>,
     pub end_file: Vec<Vec<Stmt>>,
-    pub rules: Vec<Rule>,
-    pub functions: Vec<Function>,
+    pub rules: Vec<AwkRule>,
+    pub functions: Vec<AwkFunction>,
     /// Names of global variables by number; the special ones come first.
     pub globals: Vec<Vec<u8>>,
 }

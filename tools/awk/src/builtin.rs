@@ -2,7 +2,7 @@
 
 /// A built-in function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Builtin {
+pub enum AwkBuiltin {
     And,
     Asort,
     Asorti,
@@ -47,10 +47,10 @@ pub enum Builtin {
     Xor,
 }
 
-use Builtin as B;
+use AwkBuiltin as B;
 
 /// A row of the table: name, function, least and most arguments, and whether POSIX has it.
-type Row = (&'static str, Builtin, usize, usize, bool);
+type Row = (&'static str, AwkBuiltin, usize, usize, bool);
 
 /// All of them, sorted by name.
 pub const TABLE: &[Row] = &[
@@ -98,9 +98,9 @@ pub const TABLE: &[Row] = &[
     ("xor", B::Xor, 2, usize::MAX, false),
 ];
 
-impl Builtin {
+impl AwkBuiltin {
     /// The function of this name.
-    pub fn by_name(name: &[u8]) -> Option<Builtin> {
+    pub fn by_name(name: &[u8]) -> Option<AwkBuiltin> {
         let at = TABLE.binary_search_by(|row| row.0.as_bytes().cmp(name)).ok()?;
         TABLE.get(at).map(|row| row.1)
     }
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn table_is_sorted() {
         assert!(TABLE.windows(2).all(|w| w[0].0 < w[1].0));
-        assert_eq!(Builtin::by_name(b"substr"), Some(Builtin::Substr));
-        assert_eq!(Builtin::by_name(b"substring"), None);
+        assert_eq!(AwkBuiltin::by_name(b"substr"), Some(AwkBuiltin::Substr));
+        assert_eq!(AwkBuiltin::by_name(b"substring"), None);
     }
 }

@@ -1,15 +1,15 @@
 //! The command line: options in getopt order up to the first operand, program sources.
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::strerror;
 
-use crate::lex::Source;
-use crate::vm::Settings;
+use crate::lex::AwkSource;
+use crate::vm::RunSettings;
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flag {
+pub enum AwkFlag {
     File,
     FieldSeparator,
     Assign,
@@ -37,41 +37,41 @@ pub enum Flag {
 }
 
 /// The options, once.
-pub const SPEC: Spec<Flag> = Spec::new(
+pub const SPEC: Spec<AwkFlag> = Spec::new(
     "[OPTION]... 'PROGRAM' [FILE]...\n   or: awk [OPTION]... -f PROGFILE [FILE]...",
     "Scan FILEs for patterns and act on their records (POSIX awk with gawk's extensions).",
     &[
-        Opt::new(Flag::File, 'f', "file").takes("PROGFILE", "read the program from PROGFILE"),
-        Opt::new(Flag::FieldSeparator, 'F', "field-separator")
+        Opt::new(AwkFlag::File, 'f', "file").takes("PROGFILE", "read the program from PROGFILE"),
+        Opt::new(AwkFlag::FieldSeparator, 'F', "field-separator")
             .takes("FS", "set the field separator"),
-        Opt::new(Flag::Assign, 'v', "assign")
+        Opt::new(AwkFlag::Assign, 'v', "assign")
             .takes("VAR=VALUE", "assign before the program starts"),
-        Opt::new(Flag::Source, 'e', "source").takes("TEXT", "program text, beside -f"),
-        Opt::new(Flag::Exec, 'E', "exec")
+        Opt::new(AwkFlag::Source, 'e', "source").takes("TEXT", "program text, beside -f"),
+        Opt::new(AwkFlag::Exec, 'E', "exec")
             .takes("FILE", "as -f, and no more options or assignments"),
-        Opt::new(Flag::Include, 'i', "include")
+        Opt::new(AwkFlag::Include, 'i', "include")
             .takes("FILE", "read FILE first; `inplace' edits files in place"),
-        Opt::new(Flag::NonDecimalData, 'n', "non-decimal-data")
+        Opt::new(AwkFlag::NonDecimalData, 'n', "non-decimal-data")
             .says("allow octal and hexadecimal input"),
-        Opt::new(Flag::Traditional, 'c', "traditional").says("without gawk's extensions"),
-        Opt::new(Flag::Posix, 'P', "posix").says("POSIX mode"),
-        Opt::new(Flag::CharactersAsBytes, 'b', "characters-as-bytes")
+        Opt::new(AwkFlag::Traditional, 'c', "traditional").says("without gawk's extensions"),
+        Opt::new(AwkFlag::Posix, 'P', "posix").says("POSIX mode"),
+        Opt::new(AwkFlag::CharactersAsBytes, 'b', "characters-as-bytes")
             .says("treat every byte as a character"),
-        Opt::new(Flag::ReInterval, 'r', "re-interval").says("accepted; intervals are always on"),
-        Opt::new(Flag::NoOptimize, 's', "no-optimize").says("accepted"),
-        Opt::new(Flag::Optimize, 'O', "optimize").says("accepted"),
-        Opt::new(Flag::Bignum, 'M', "bignum").says("accepted without effect"),
-        Opt::new(Flag::UseLcNumeric, 'N', "use-lc-numeric").says("accepted"),
-        Opt::new(Flag::Sandbox, 'S', "sandbox").says("accepted"),
-        Opt::new(Flag::GenPot, 'g', "gen-pot").says("accepted"),
-        Opt::new(Flag::LintOld, 't', "lint-old").says("accepted"),
-        Opt::new(Flag::Lint, 'L', "lint")
+        Opt::new(AwkFlag::ReInterval, 'r', "re-interval").says("accepted; intervals are always on"),
+        Opt::new(AwkFlag::NoOptimize, 's', "no-optimize").says("accepted"),
+        Opt::new(AwkFlag::Optimize, 'O', "optimize").says("accepted"),
+        Opt::new(AwkFlag::Bignum, 'M', "bignum").says("accepted without effect"),
+        Opt::new(AwkFlag::UseLcNumeric, 'N', "use-lc-numeric").says("accepted"),
+        Opt::new(AwkFlag::Sandbox, 'S', "sandbox").says("accepted"),
+        Opt::new(AwkFlag::GenPot, 'g', "gen-pot").says("accepted"),
+        Opt::new(AwkFlag::LintOld, 't', "lint-old").says("accepted"),
+        Opt::new(AwkFlag::Lint, 'L', "lint")
             .may_take("WHAT", "warn about functions without call or definition"),
-        Opt::new(Flag::DumpVariables, 'd', "dump-variables").may_take("FILE", "accepted"),
-        Opt::new(Flag::PrettyPrint, 'o', "pretty-print").may_take("FILE", "accepted"),
-        Opt::new(Flag::Profile, 'p', "profile").may_take("FILE", "accepted"),
-        Opt::new(Flag::LongOption, 'W', "").takes("OPTION", "a long option after -W"),
-        Opt::new(Flag::Load, 'l', "load")
+        Opt::new(AwkFlag::DumpVariables, 'd', "dump-variables").may_take("FILE", "accepted"),
+        Opt::new(AwkFlag::PrettyPrint, 'o', "pretty-print").may_take("FILE", "accepted"),
+        Opt::new(AwkFlag::Profile, 'p', "profile").may_take("FILE", "accepted"),
+        Opt::new(AwkFlag::LongOption, 'W', "").takes("OPTION", "a long option after -W"),
+        Opt::new(AwkFlag::Load, 'l', "load")
             .takes("LIBRARY", "accepted for libraries that are built in"),
     ],
 )
@@ -79,9 +79,9 @@ pub const SPEC: Spec<Flag> = Spec::new(
 .posix_order();
 
 /// What the command line asks for.
-pub struct Job {
-    pub sources: Vec<Source>,
-    pub settings: Settings,
+pub struct AwkJob {
+    pub sources: Vec<AwkSource>,
+    pub settings: RunSettings,
     /// `--lint`: warn of what is dubious.
     pub lint: bool,
 }
@@ -90,28 +90,28 @@ pub struct Job {
 const MAX_INCLUDES: usize = 100;
 
 /// Parses the command line and reads the program files.
-pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
+pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<AwkJob, Exit> {
     let args = end_options(expand_w(args));
     let parsed = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let mut operands = parsed.operands.clone().into_iter();
     let settings = settings(ctx, &parsed)?;
-    let mut job = Job { sources: Vec::new(), settings, lint: parsed.has(Flag::Lint) };
+    let mut job = AwkJob { sources: Vec::new(), settings, lint: parsed.has(AwkFlag::Lint) };
     let mut named = false;
     for (id, value) in &parsed.options {
         let value = value.clone().unwrap_or_default();
         match id {
-            Flag::File | Flag::Exec => {
+            AwkFlag::File | AwkFlag::Exec => {
                 named = true;
                 let source = read_file(ctx, &value)?;
                 job.sources.push(source);
             }
-            Flag::Source => {
+            AwkFlag::Source => {
                 named = true;
-                job.sources.push(Source { name: None, text: value, namespace: Vec::new() });
+                job.sources.push(AwkSource { name: None, text: value, namespace: Vec::new() });
             }
-            Flag::Load => job.sources.extend(library(&value)),
-            Flag::Include if value == b"inplace" => job.settings.inplace = true,
-            Flag::Include => {
+            AwkFlag::Load => job.sources.extend(library(&value)),
+            AwkFlag::Include if value == b"inplace" => job.settings.inplace = true,
+            AwkFlag::Include => {
                 let source = find_include(ctx, &value)?;
                 job.sources.push(source);
             }
@@ -120,7 +120,7 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
     }
     if !named {
         match operands.next() {
-            Some(text) => job.sources.push(Source { name: None, text, namespace: Vec::new() }),
+            Some(text) => job.sources.push(AwkSource { name: None, text, namespace: Vec::new() }),
             None => {
                 ctx.error("no program text at all!");
                 ctx.hint();
@@ -166,7 +166,7 @@ fn expand_w(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
 fn end_options(mut args: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let (mut at, mut named) = (0, false);
     while let Some(word) = args.get(at) {
-        let ids: Option<Vec<Flag>> = match word.as_slice() {
+        let ids: Option<Vec<AwkFlag>> = match word.as_slice() {
             b"--" | b"-" => return args,
             [b'-', b'-', long @ ..] => {
                 let name = long.split(|c| *c == b'=').next().unwrap_or_default();
@@ -185,7 +185,9 @@ fn end_options(mut args: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         };
         match ids {
             Some(ids) => {
-                named |= ids.iter().any(|id| matches!(id, Flag::File | Flag::Exec | Flag::Source));
+                named |= ids
+                    .iter()
+                    .any(|id| matches!(id, AwkFlag::File | AwkFlag::Exec | AwkFlag::Source));
             }
             None if named => {
                 args.insert(at, b"--".to_vec());
@@ -198,13 +200,13 @@ fn end_options(mut args: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     args
 }
 
-fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Settings, Exit> {
+fn settings(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<AwkFlag>) -> Result<RunSettings, Exit> {
     let mut assignments = Vec::new();
-    let posix = parsed.has(Flag::Posix);
+    let posix = parsed.has(AwkFlag::Posix);
     for (id, value) in &parsed.options {
         let value = value.clone().unwrap_or_default();
         match id {
-            Flag::Assign => match crate::vm::assignment(&value) {
+            AwkFlag::Assign => match crate::vm::assignment(&value) {
                 Some(eq) => assignments.push((value[..eq].to_vec(), value[eq + 1..].to_vec())),
                 None => {
                     let shown = String::from_utf8_lossy(&value).into_owned();
@@ -214,9 +216,9 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Settings, Exit> 
                     return Err(Exit::USAGE);
                 }
             },
-            Flag::FieldSeparator => {
+            AwkFlag::FieldSeparator => {
                 // `-Ft` means a tab in old awks.
-                let fs = if value == b"t" && parsed.has(Flag::Traditional) {
+                let fs = if value == b"t" && parsed.has(AwkFlag::Traditional) {
                     b"\\t".to_vec()
                 } else {
                     value
@@ -226,10 +228,10 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Settings, Exit> 
             _ => {}
         }
     }
-    Ok(Settings {
-        traditional: parsed.has(Flag::Traditional) || posix,
-        utf8: !parsed.has(Flag::CharactersAsBytes) && ctx.env.is_utf8(),
-        non_decimal: parsed.has(Flag::NonDecimalData),
+    Ok(RunSettings {
+        traditional: parsed.has(AwkFlag::Traditional) || posix,
+        utf8: !parsed.has(AwkFlag::CharactersAsBytes) && ctx.env.is_utf8(),
+        non_decimal: parsed.has(AwkFlag::NonDecimalData),
         inplace: false,
         inplace_suffix: assignments
             .iter()
@@ -241,18 +243,18 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Settings, Exit> 
     })
 }
 
-fn read_file(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Source, Exit> {
+fn read_file(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<AwkSource, Exit> {
     let text = ctx.read(if name == b"/dev/stdin" { b"-" } else { name }).map_err(|e| {
         let (shown, why) = (String::from_utf8_lossy(name), strerror(&e));
         ctx.error(format_args!("fatal: cannot open source file `{shown}' for reading: {why}"));
         Exit::USAGE
     })?;
     // A `#!` line is a comment anyway.
-    Ok(Source { name: Some(name.to_vec()), text, namespace: Vec::new() })
+    Ok(AwkSource { name: Some(name.to_vec()), text, namespace: Vec::new() })
 }
 
 /// An included file: as named, with `.awk`, or in AWKPATH.
-fn find_include(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Source, Exit> {
+fn find_include(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<AwkSource, Exit> {
     let with = [name, b".awk"].concat();
     let mut candidates: Vec<Vec<u8>> = vec![name.to_vec(), with.clone()];
     if let Some(path) = ctx.env.get(b"AWKPATH") {
@@ -270,16 +272,16 @@ fn find_include(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Source, Exit> {
 }
 
 /// A line that begins with `@`.
-enum Directive {
+enum AwkDirective {
     Include(Vec<u8>),
     Load(Vec<u8>),
     Namespace(Vec<u8>),
 }
 
 /// Splices `@include "file"` in, each file once, and cuts sources where `@namespace` changes what names mean.
-fn includes(ctx: &mut Ctx<'_>, sources: Vec<Source>) -> Result<Vec<Source>, Exit> {
+fn includes(ctx: &mut Ctx<'_>, sources: Vec<AwkSource>) -> Result<Vec<AwkSource>, Exit> {
     let mut seen: Vec<Vec<u8>> = Vec::new();
-    let mut queue: std::collections::VecDeque<Source> = sources.into();
+    let mut queue: std::collections::VecDeque<AwkSource> = sources.into();
     let mut out = Vec::new();
     while let Some(source) = queue.pop_front() {
         let Some((at, end, directive)) = find_directive(&source.text) else {
@@ -293,18 +295,22 @@ fn includes(ctx: &mut Ctx<'_>, sources: Vec<Source>) -> Result<Vec<Source>, Exit
         let mut rest = vec![b'\n'; lines];
         rest.extend_from_slice(&source.text[end..]);
         let mut namespace = source.namespace.clone();
-        out.push(Source { name: source.name.clone(), text: before, namespace: source.namespace });
-        if let Directive::Namespace(name) = &directive {
+        out.push(AwkSource {
+            name: source.name.clone(),
+            text: before,
+            namespace: source.namespace,
+        });
+        if let AwkDirective::Namespace(name) = &directive {
             namespace = if name == b"awk" { Vec::new() } else { name.clone() };
         }
-        queue.push_front(Source { name: source.name, text: rest, namespace });
-        if let Directive::Load(name) = &directive
+        queue.push_front(AwkSource { name: source.name, text: rest, namespace });
+        if let AwkDirective::Load(name) = &directive
             && !seen.contains(name)
         {
             seen.push(name.clone());
             queue.extend(library(name));
         }
-        if let Directive::Include(name) = directive
+        if let AwkDirective::Include(name) = directive
             && !seen.contains(&name)
             && seen.len() < MAX_INCLUDES
         {
@@ -329,13 +335,13 @@ const LIBRARIES: &[(&[u8], &[u8])] = &[(
 ",
 )];
 
-fn library(name: &[u8]) -> Option<Source> {
+fn library(name: &[u8]) -> Option<AwkSource> {
     let (_, text) = LIBRARIES.iter().find(|(known, _)| *known == name)?;
-    Some(Source { name: Some(name.to_vec()), text: text.to_vec(), namespace: Vec::new() })
+    Some(AwkSource { name: Some(name.to_vec()), text: text.to_vec(), namespace: Vec::new() })
 }
 
 /// The first `@include`, `@load` or `@namespace` line, and where it begins and ends.
-fn find_directive(text: &[u8]) -> Option<(usize, usize, Directive)> {
+fn find_directive(text: &[u8]) -> Option<(usize, usize, AwkDirective)> {
     let mut at = 0;
     for line in text.split_inclusive(|c| *c == b'\n') {
         let trimmed = line.trim_ascii();
@@ -346,9 +352,9 @@ fn find_directive(text: &[u8]) -> Option<(usize, usize, Directive)> {
                     let end = body.iter().position(|c| *c == b'"').unwrap_or(body.len());
                     let name = body[..end].to_vec();
                     let directive = match word {
-                        b"@include" => Directive::Include(name),
-                        b"@namespace" => Directive::Namespace(name),
-                        _ => Directive::Load(name),
+                        b"@include" => AwkDirective::Include(name),
+                        b"@namespace" => AwkDirective::Namespace(name),
+                        _ => AwkDirective::Load(name),
                     };
                     // What follows on the line stays.
                     let after = line.len() - line.trim_ascii_start().len() + trimmed.len()

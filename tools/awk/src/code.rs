@@ -1,17 +1,17 @@
 //! Instructions of the machine.
 
-use crate::ast::{Cmp, Line, Redirect};
-use crate::builtin::Builtin;
+use crate::ast::{AwkComparison, OutputRedirect, SourceLine};
+use crate::builtin::AwkBuiltin;
 use crate::special::Special;
-use crate::token::Arith;
-use crate::value::Value;
+use crate::token::AwkArith;
+use crate::value::AwkValue;
 
 /// An address in the code.
 pub type Pc = u32;
 
 /// Where an array is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ArrayPlace {
     Global(u32),
     Local(u32),
     /// On top of the stack of arrays (an inner array, `a[i][...]`).
@@ -20,7 +20,7 @@ pub enum Place {
 
 /// Something assignable. Fields and elements take their number or subscript from the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum AssignableTarget {
     Global(u32),
     Special(Special),
     Local(u32),
@@ -29,14 +29,14 @@ pub enum Target {
     /// `$n`, the number on the stack.
     Field,
     /// `a[i]`, the subscript on the stack.
-    Element(Place),
+    Element(ArrayPlace),
     /// `SYMTAB[name]`, the name on the stack.
     Symbol,
 }
 
 /// What an update leaves on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum UpdateResult {
     Nothing,
     Old,
     New,
@@ -44,7 +44,7 @@ pub enum Keep {
 
 /// Where `getline` reads; a name is on the stack except for `Main`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum GetlineInput {
     Main,
     File,
     Command,
@@ -53,7 +53,7 @@ pub enum From {
 
 /// One instruction. Operands come from the value stack, the last one on top.
 #[derive(Clone, Copy, Debug)]
-pub enum Op {
+pub enum AwkOp {
     Num(f64),
     Const(u32),
     Uninit,
@@ -65,33 +65,33 @@ pub enum Op {
     /// `$n`, n constant.
     FieldAt(u32),
     /// Element of an array; created if missing.
-    Element(Place),
+    Element(ArrayPlace),
     /// `SYMTAB[name]`.
     Symbol,
     /// Makes an inner array (subscript on the stack) the top of the stack of arrays.
-    Inner(Place),
+    Inner(ArrayPlace),
     /// Pushes an array onto the stack of arrays, for a built-in function.
-    Array(Place),
+    Array(ArrayPlace),
     /// Joins n subscripts by SUBSEP.
     Subscript(u32),
-    Set(Target),
+    Set(AssignableTarget),
     /// As `Set`, the value stays.
-    SetKeep(Target),
-    Update(Arith, Target, Keep),
-    Step(f32, Target, Keep),
+    SetKeep(AssignableTarget),
+    Update(AwkArith, AssignableTarget, UpdateResult),
+    Step(f32, AssignableTarget, UpdateResult),
     /// `v = v x`: appends the top to a variable.
-    Append(Target, Keep),
-    In(Place),
-    Delete(Place),
-    DeleteAll(Place),
+    Append(AssignableTarget, UpdateResult),
+    In(ArrayPlace),
+    Delete(ArrayPlace),
+    DeleteAll(ArrayPlace),
     Dup,
     Pop,
-    Arith(Arith),
+    Arith(AwkArith),
     Neg,
     Plus,
     Not,
     Concat(u32),
-    Compare(Cmp),
+    Compare(AwkComparison),
     /// Text on the stack, pattern by number; `true` negates.
     Match(u32, bool),
     /// Text and pattern on the stack.
@@ -102,33 +102,33 @@ pub enum Op {
     JumpIf(Pc),
     JumpUnless(Pc),
     /// Compares and jumps if the comparison does not hold.
-    JumpUnlessCmp(Cmp, Pc),
+    JumpUnlessCmp(AwkComparison, Pc),
     /// A pattern for the next built-in: by number, or from the stack.
     Pattern(u32),
     PatternDynamic,
     /// Arguments for the next call.
     ArgValue,
-    ArgVar(Place),
-    ArgArray(Place),
+    ArgVar(ArrayPlace),
+    ArgArray(ArrayPlace),
     /// An inner array as argument, subscript on the stack.
-    ArgElement(Place),
+    ArgElement(ArrayPlace),
     Call(u32, u32),
     /// The function's name lies below the arguments.
     CallIndirect(u32),
     /// The body of a function that the program calls and does not define.
     Missing(u32),
     Return,
-    Builtin(Builtin, u32),
+    Builtin(AwkBuiltin, u32),
     /// Length of a variable that may turn out to be an array.
-    LengthOf(Place),
+    LengthOf(ArrayPlace),
     /// `isarray` (false) or `typeof` (true) of a variable as it is.
-    TypeOf(Place, bool),
-    TypeOfElement(Place, bool),
+    TypeOf(ArrayPlace, bool),
+    TypeOfElement(ArrayPlace, bool),
     TypeOfValue(bool),
     /// Length of `$0`.
     LengthRecord,
     /// Length of an element that may be an inner array.
-    LengthOfElement(Place),
+    LengthOfElement(ArrayPlace),
     /// `split` by the waiting pattern.
     SplitPattern(u32),
     /// An argument that should be an array is none.
@@ -136,14 +136,14 @@ pub enum Op {
     /// `sub` and `gsub` of a value that cannot be assigned to.
     SubstValue(bool),
     /// `sub` and `gsub`: replacement, then address if any; the pattern waits.
-    Subst(bool, Target),
-    Getline(From, Option<Target>),
-    Print(u32, Option<Redirect>),
-    Printf(u32, Option<Redirect>),
+    Subst(bool, AssignableTarget),
+    Getline(GetlineInput, Option<AssignableTarget>),
+    Print(u32, Option<OutputRedirect>),
+    Printf(u32, Option<OutputRedirect>),
     /// Starts `for (k in a)`: collects the subscripts.
-    ForIn(Place),
+    ForIn(ArrayPlace),
     /// Next subscript into the target, or jump out.
-    ForNext(Target, Pc),
+    ForNext(AssignableTarget, Pc),
     ForEnd,
     /// Jumps if range n is open.
     InRange(u32, Pc),
@@ -169,13 +169,13 @@ pub struct FunctionCode {
 
 /// A compiled program.
 #[derive(Debug, Default)]
-pub struct Code {
-    pub ops: Vec<Op>,
+pub struct AwkCode {
+    pub ops: Vec<AwkOp>,
     /// Source line of each instruction, for messages.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SourceLine>,
     /// Names of the sources' files; `None` for text of the command line.
     pub sources: Vec<Option<Vec<u8>>>,
-    pub consts: Vec<Value>,
+    pub consts: Vec<AwkValue>,
     /// Texts of static patterns.
     pub patterns: Vec<Vec<u8>>,
     pub functions: Vec<FunctionCode>,

@@ -12,20 +12,20 @@ mod stmt;
 
 use std::collections::HashMap;
 
-use crate::ast::{Line, Pattern, Program, Rule, Stmt, Var};
-use crate::code::{Code, FunctionCode, Op, Pc, Place};
-use crate::resolve::Params;
+use crate::ast::{AwkPattern, AwkProgram, AwkRule, AwkVar, SourceLine, Stmt};
+use crate::code::{ArrayPlace, AwkCode, AwkOp, FunctionCode, Pc};
+use crate::resolve::ArrayParams;
 use crate::special::Special;
-use crate::value::Value;
+use crate::value::AwkValue;
 
 /// Compiles a program.
-pub fn compile(program: &Program) -> Code {
-    let mut c = Compiler {
-        code: Code { globals: program.globals.clone(), ..Code::default() },
-        params: Params::of(program),
+pub fn compile(program: &AwkProgram) -> AwkCode {
+    let mut c = AwkCompiler {
+        code: AwkCode { globals: program.globals.clone(), ..AwkCode::default() },
+        params: ArrayParams::of(program),
         patterns: HashMap::new(),
         consts: HashMap::new(),
-        line: Line::default(),
+        line: SourceLine::default(),
         loops: Vec::new(),
     };
     c.code.functions = program
@@ -46,46 +46,46 @@ pub fn compile(program: &Program) -> Code {
     for (n, f) in program.functions.iter().enumerate() {
         c.code.functions[n].entry = c.here();
         if !f.defined {
-            c.emit(Op::Missing(n as u32));
+            c.emit(AwkOp::Missing(n as u32));
             continue;
         }
         c.stmts(&f.body);
-        c.emit(Op::Uninit);
-        c.emit(Op::Return);
+        c.emit(AwkOp::Uninit);
+        c.emit(AwkOp::Return);
     }
     c.code
 }
 
-struct Compiler {
-    code: Code,
-    params: Params,
+struct AwkCompiler {
+    code: AwkCode,
+    params: ArrayParams,
     patterns: HashMap<Vec<u8>, u32>,
     consts: HashMap<Vec<u8>, u32>,
-    line: Line,
-    loops: Vec<Loop>,
+    line: SourceLine,
+    loops: Vec<LoopJumps>,
 }
 
 /// Jumps of a loop or switch to be filled in.
 #[derive(Default)]
-struct Loop {
+struct LoopJumps {
     breaks: Vec<usize>,
     continues: Vec<usize>,
     /// `continue` passes a `switch` by.
     is_switch: bool,
 }
 
-impl Compiler {
+impl AwkCompiler {
     fn here(&self) -> Pc {
         self.code.ops.len() as Pc
     }
 
-    fn emit(&mut self, op: Op) {
+    fn emit(&mut self, op: AwkOp) {
         self.code.ops.push(op);
         self.code.lines.push(self.line);
     }
 
     /// Emits a jump that does not lead anywhere yet; where it is, for [`Compiler::patch`].
-    fn jump(&mut self, op: Op) -> usize {
+    fn jump(&mut self, op: AwkOp) -> usize {
         self.emit(op);
         self.code.ops.len() - 1
     }
@@ -98,12 +98,12 @@ impl Compiler {
 
     fn patch_to(&mut self, at: usize, to: Pc) {
         match &mut self.code.ops[at] {
-            Op::Jump(pc)
-            | Op::JumpIf(pc)
-            | Op::JumpUnless(pc)
-            | Op::JumpUnlessCmp(_, pc)
-            | Op::ForNext(_, pc)
-            | Op::InRange(_, pc) => *pc = to,
+            AwkOp::Jump(pc)
+            | AwkOp::JumpIf(pc)
+            | AwkOp::JumpUnless(pc)
+            | AwkOp::JumpUnlessCmp(_, pc)
+            | AwkOp::ForNext(_, pc)
+            | AwkOp::InRange(_, pc) => *pc = to,
             _ => {}
         }
     }
@@ -122,15 +122,15 @@ impl Compiler {
         let n = match self.consts.get(text) {
             Some(n) => *n,
             None => {
-                let n = self.constant(Value::str(text));
+                let n = self.constant(AwkValue::str(text));
                 self.consts.insert(text.to_vec(), n);
                 n
             }
         };
-        self.emit(Op::Const(n));
+        self.emit(AwkOp::Const(n));
     }
 
-    fn constant(&mut self, v: Value) -> u32 {
+    fn constant(&mut self, v: AwkValue) -> u32 {
         self.code.consts.push(v);
         self.code.consts.len() as u32 - 1
     }
@@ -141,11 +141,11 @@ impl Compiler {
         }
         let entry = self.here();
         blocks.iter().for_each(|b| self.stmts(b));
-        self.emit(Op::Done);
+        self.emit(AwkOp::Done);
         Some(entry)
     }
 
-    fn rules(&mut self, rules: &[Rule]) -> Option<Pc> {
+    fn rules(&mut self, rules: &[AwkRule]) -> Option<Pc> {
         if rules.is_empty() {
             return None;
         }
@@ -154,41 +154,41 @@ impl Compiler {
             self.line = rule.line;
             let mut skip = Vec::new();
             match &rule.pattern {
-                Pattern::Always => {}
-                Pattern::When(e) => skip.extend(self.jump_unless(e)),
-                Pattern::Range(from, to) => {
+                AwkPattern::Always => {}
+                AwkPattern::When(e) => skip.extend(self.jump_unless(e)),
+                AwkPattern::Range(from, to) => {
                     let n = self.code.ranges;
                     self.code.ranges += 1;
-                    let inside = self.jump(Op::InRange(n, 0));
+                    let inside = self.jump(AwkOp::InRange(n, 0));
                     skip.extend(self.jump_unless(from));
-                    self.emit(Op::SetRange(n, true));
+                    self.emit(AwkOp::SetRange(n, true));
                     self.patch(inside);
                     let body = self.jump_unless(to);
-                    self.emit(Op::SetRange(n, false));
+                    self.emit(AwkOp::SetRange(n, false));
                     body.into_iter().for_each(|j| self.patch(j));
                 }
             }
             match &rule.action {
                 Some(body) => self.stmts(body),
-                None => self.emit(Op::Print(0, None)),
+                None => self.emit(AwkOp::Print(0, None)),
             }
             skip.into_iter().for_each(|j| self.patch(j));
         }
-        self.emit(Op::Done);
+        self.emit(AwkOp::Done);
         Some(entry)
     }
 
-    fn place(&self, v: Var) -> Place {
+    fn place(&self, v: AwkVar) -> ArrayPlace {
         match v {
-            Var::Global(n) => Place::Global(n),
-            Var::Local(n) => Place::Local(n),
+            AwkVar::Global(n) => ArrayPlace::Global(n),
+            AwkVar::Local(n) => ArrayPlace::Local(n),
         }
     }
 
-    fn special(&self, v: Var) -> Option<Special> {
+    fn special(&self, v: AwkVar) -> Option<Special> {
         match v {
-            Var::Global(n) => Special::from_index(n),
-            Var::Local(_) => None,
+            AwkVar::Global(n) => Special::from_index(n),
+            AwkVar::Local(_) => None,
         }
     }
 }

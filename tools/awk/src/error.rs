@@ -3,7 +3,7 @@
 /// A program that does not compile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct SyntaxError {
+pub struct AwkSyntaxError {
     /// Which source (index) and line (from 1) it is in.
     pub source_index: usize,
     pub line: usize,
@@ -16,7 +16,7 @@ pub struct SyntaxError {
 
 /// A run that ends with status 2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RunError {
+pub enum AwkRunError {
     #[error("{0}")]
     Fatal(String),
     /// Standard output was closed by its reader.
@@ -24,9 +24,9 @@ pub enum RunError {
     BrokenPipe,
 }
 
-impl RunError {
+impl AwkRunError {
     /// An error that ends the program, with its text.
-    pub fn fatal(message: impl Into<String>) -> RunError {
-        RunError::Fatal(message.into())
+    pub fn fatal(message: impl Into<String>) -> AwkRunError {
+        AwkRunError::Fatal(message.into())
     }
 }

@@ -5,13 +5,13 @@
 use box_text::escape::named;
 use box_text::number::{decimal_prefix, utf8_len};
 
-use crate::builtin::Builtin;
-use crate::error::SyntaxError;
-use crate::token::{Arith, Tok, keyword};
+use crate::builtin::AwkBuiltin;
+use crate::error::AwkSyntaxError;
+use crate::token::{AwkArith, AwkTok, keyword};
 
 /// One program text.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct AwkSource {
     /// File name; `None` for text of the command line.
     pub name: Option<Vec<u8>>,
     pub text: Vec<u8>,
@@ -28,8 +28,8 @@ pub struct Position {
 }
 
 /// The lexer: one token at a time, with the position where it begins.
-pub struct Lexer<'a> {
-    sources: &'a [Source],
+pub struct AwkLexer<'a> {
+    sources: &'a [AwkSource],
     source: usize,
     at: usize,
     line: usize,
@@ -41,10 +41,10 @@ pub struct Lexer<'a> {
     traditional: bool,
 }
 
-impl<'a> Lexer<'a> {
+impl<'a> AwkLexer<'a> {
     /// Reads the sources one after another.
-    pub fn new(sources: &'a [Source], traditional: bool) -> Lexer<'a> {
-        Lexer {
+    pub fn new(sources: &'a [AwkSource], traditional: bool) -> AwkLexer<'a> {
+        AwkLexer {
             sources,
             source: 0,
             at: 0,
@@ -68,16 +68,16 @@ impl<'a> Lexer<'a> {
     }
 
     /// An error at the start of the last token.
-    pub fn error(&self, message: impl Into<String>) -> SyntaxError {
+    pub fn error(&self, message: impl Into<String>) -> AwkSyntaxError {
         self.error_at(self.start, message)
     }
 
     /// An error at a position.
-    pub fn error_at(&self, p: Position, message: impl Into<String>) -> SyntaxError {
+    pub fn error_at(&self, p: Position, message: impl Into<String>) -> AwkSyntaxError {
         let text = self.sources.get(p.source).map_or(&[][..], |s| &s.text);
         let before = &text[..p.offset.min(text.len())];
         let column = before.len() - before.iter().rposition(|c| *c == b'\n').map_or(0, |i| i + 1);
-        SyntaxError {
+        AwkSyntaxError {
             source_index: p.source,
             line: p.line,
             column,
@@ -87,7 +87,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token.
-    pub fn next(&mut self) -> Result<Tok, SyntaxError> {
+    pub fn next(&mut self) -> Result<AwkTok, AwkSyntaxError> {
         self.blanks();
         self.start = self.position();
         if self.at >= self.text().len() {
@@ -96,16 +96,20 @@ impl<'a> Lexer<'a> {
                 self.at = 0;
                 self.line = 1;
             }
-            return Ok(if self.source >= self.sources.len() { Tok::Eof } else { Tok::Newline });
+            return Ok(if self.source >= self.sources.len() {
+                AwkTok::Eof
+            } else {
+                AwkTok::Newline
+            });
         }
         let c = self.peek(0);
         self.at += 1;
         Ok(match c {
             b'\n' => {
                 self.line += 1;
-                Tok::Newline
+                AwkTok::Newline
             }
-            b'"' => Tok::Str(self.string()?),
+            b'"' => AwkTok::Str(self.string()?),
             b'0'..=b'9' => self.number(),
             b'.' if self.peek(0).is_ascii_digit() => self.number(),
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(),
@@ -142,61 +146,61 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn operator(&mut self, c: u8) -> Option<Tok> {
+    fn operator(&mut self, c: u8) -> Option<AwkTok> {
         let next = self.peek(0);
-        let mut two = |t: Tok| {
+        let mut two = |t: AwkTok| {
             self.at += 1;
             t
         };
         Some(match (c, next) {
-            (b';', _) => Tok::Semi,
-            (b',', _) => Tok::Comma,
-            (b'{', _) => Tok::LBrace,
-            (b'}', _) => Tok::RBrace,
-            (b'(', _) => Tok::LParen,
-            (b')', _) => Tok::RParen,
-            (b'[', _) => Tok::LBracket,
-            (b']', _) => Tok::RBracket,
-            (b'$', _) => Tok::Dollar,
-            (b'?', _) => Tok::Question,
-            (b':', _) => Tok::Colon,
-            (b'~', _) => Tok::Match,
-            (b'+', b'+') => two(Tok::Incr),
-            (b'-', b'-') => two(Tok::Decr),
-            (b'+', b'=') => two(Tok::OpAssign(Arith::Add)),
-            (b'-', b'=') => two(Tok::OpAssign(Arith::Sub)),
-            (b'*', b'=') => two(Tok::OpAssign(Arith::Mul)),
-            (b'/', b'=') => two(Tok::OpAssign(Arith::Div)),
-            (b'%', b'=') => two(Tok::OpAssign(Arith::Mod)),
-            (b'^', b'=') => two(Tok::OpAssign(Arith::Pow)),
+            (b';', _) => AwkTok::Semi,
+            (b',', _) => AwkTok::Comma,
+            (b'{', _) => AwkTok::LBrace,
+            (b'}', _) => AwkTok::RBrace,
+            (b'(', _) => AwkTok::LParen,
+            (b')', _) => AwkTok::RParen,
+            (b'[', _) => AwkTok::LBracket,
+            (b']', _) => AwkTok::RBracket,
+            (b'$', _) => AwkTok::Dollar,
+            (b'?', _) => AwkTok::Question,
+            (b':', _) => AwkTok::Colon,
+            (b'~', _) => AwkTok::Match,
+            (b'+', b'+') => two(AwkTok::Incr),
+            (b'-', b'-') => two(AwkTok::Decr),
+            (b'+', b'=') => two(AwkTok::OpAssign(AwkArith::Add)),
+            (b'-', b'=') => two(AwkTok::OpAssign(AwkArith::Sub)),
+            (b'*', b'=') => two(AwkTok::OpAssign(AwkArith::Mul)),
+            (b'/', b'=') => two(AwkTok::OpAssign(AwkArith::Div)),
+            (b'%', b'=') => two(AwkTok::OpAssign(AwkArith::Mod)),
+            (b'^', b'=') => two(AwkTok::OpAssign(AwkArith::Pow)),
             (b'*', b'*') => {
                 self.at += 1;
                 if self.peek(0) == b'=' {
                     self.at += 1;
-                    return Some(Tok::OpAssign(Arith::Pow));
+                    return Some(AwkTok::OpAssign(AwkArith::Pow));
                 }
-                Tok::Caret
+                AwkTok::Caret
             }
-            (b'=', b'=') => two(Tok::Eq),
-            (b'!', b'=') => two(Tok::Ne),
-            (b'!', b'~') => two(Tok::NoMatch),
-            (b'<', b'=') => two(Tok::Le),
-            (b'>', b'=') => two(Tok::Ge),
-            (b'>', b'>') => two(Tok::Append),
-            (b'&', b'&') => two(Tok::And),
-            (b'|', b'|') => two(Tok::Or),
-            (b'|', b'&') => two(Tok::Coproc),
-            (b'+', _) => Tok::Plus,
-            (b'-', _) => Tok::Minus,
-            (b'*', _) => Tok::Star,
-            (b'/', _) => Tok::Slash,
-            (b'%', _) => Tok::Percent,
-            (b'^', _) => Tok::Caret,
-            (b'=', _) => Tok::Assign,
-            (b'!', _) => Tok::Not,
-            (b'<', _) => Tok::Lt,
-            (b'>', _) => Tok::Gt,
-            (b'|', _) => Tok::Pipe,
+            (b'=', b'=') => two(AwkTok::Eq),
+            (b'!', b'=') => two(AwkTok::Ne),
+            (b'!', b'~') => two(AwkTok::NoMatch),
+            (b'<', b'=') => two(AwkTok::Le),
+            (b'>', b'=') => two(AwkTok::Ge),
+            (b'>', b'>') => two(AwkTok::Append),
+            (b'&', b'&') => two(AwkTok::And),
+            (b'|', b'|') => two(AwkTok::Or),
+            (b'|', b'&') => two(AwkTok::Coproc),
+            (b'+', _) => AwkTok::Plus,
+            (b'-', _) => AwkTok::Minus,
+            (b'*', _) => AwkTok::Star,
+            (b'/', _) => AwkTok::Slash,
+            (b'%', _) => AwkTok::Percent,
+            (b'^', _) => AwkTok::Caret,
+            (b'=', _) => AwkTok::Assign,
+            (b'!', _) => AwkTok::Not,
+            (b'<', _) => AwkTok::Lt,
+            (b'>', _) => AwkTok::Gt,
+            (b'|', _) => AwkTok::Pipe,
             _ => return None,
         })
     }
@@ -216,22 +220,22 @@ impl<'a> Lexer<'a> {
         at
     }
 
-    fn word(&mut self) -> Tok {
+    fn word(&mut self) -> AwkTok {
         let from = self.at - 1;
         self.at = self.name_end(from);
         let written = &self.text()[from..self.at];
         let name = written.strip_prefix(b"awk::").unwrap_or(written);
         if let Some(k) = keyword(name) {
-            return Tok::Key(k);
+            return AwkTok::Key(k);
         }
         let call = self.peek(0) == b'(';
-        if let Some(b) = Builtin::by_name(name)
+        if let Some(b) = AwkBuiltin::by_name(name)
             && (b.standard() || name != written || !self.shadows(name, call))
         {
-            return Tok::Builtin(b);
+            return AwkTok::Builtin(b);
         }
         let name = self.qualified(written);
-        if call { Tok::FuncName(name) } else { Tok::Name(name) }
+        if call { AwkTok::FuncName(name) } else { AwkTok::Name(name) }
     }
 
     fn namespace(&self) -> &'a [u8] {
@@ -242,7 +246,7 @@ impl<'a> Lexer<'a> {
     /// namespace, for a variable and for a function that the program defines.
     fn shadows(&self, name: &[u8], call: bool) -> bool {
         let space = self.namespace();
-        let defines = |s: &Source| {
+        let defines = |s: &AwkSource| {
             let after = |word: &[u8]| {
                 let definition = [word, b" ", name, b"("].concat();
                 s.namespace == space && s.text.windows(definition.len()).any(|w| w == definition)
@@ -267,22 +271,22 @@ impl<'a> Lexer<'a> {
     }
 
     /// `@/re/` and `@name(...)`.
-    fn at_sign(&mut self) -> Result<Tok, SyntaxError> {
+    fn at_sign(&mut self) -> Result<AwkTok, AwkSyntaxError> {
         if self.peek(0) == b'/' {
             self.at += 1;
-            return Ok(Tok::TypedRegex(self.regex_body()?));
+            return Ok(AwkTok::TypedRegex(self.regex_body()?));
         }
         let from = self.at;
         let end = self.name_end(from);
         if end > from && self.text().get(end) == Some(&b'(') {
             self.at = end;
-            return Ok(Tok::Indirect(self.qualified(&self.text()[from..end])));
+            return Ok(AwkTok::Indirect(self.qualified(&self.text()[from..end])));
         }
         Err(self.error("syntax error"))
     }
 
     /// A number; gawk also reads `0x1F` and octal `017` in program text.
-    fn number(&mut self) -> Tok {
+    fn number(&mut self) -> AwkTok {
         let from = self.at - 1;
         let text = &self.text()[from..];
         if !self.traditional && text[0] == b'0' {
@@ -299,16 +303,16 @@ impl<'a> Lexer<'a> {
                     n * f64::from(base) + f64::from(char::from(*c).to_digit(base).unwrap_or(0))
                 };
                 self.at = from + digits;
-                return Tok::Num(body.iter().fold(0.0, fold));
+                return AwkTok::Num(body.iter().fold(0.0, fold));
             }
         }
         let (n, len) = decimal_prefix(text);
         self.at = from + len.max(1);
-        Tok::Num(n)
+        AwkTok::Num(n)
     }
 
     /// A string's content after the opening quote, escapes resolved.
-    fn string(&mut self) -> Result<Vec<u8>, SyntaxError> {
+    fn string(&mut self) -> Result<Vec<u8>, AwkSyntaxError> {
         let mut out = Vec::new();
         loop {
             let text = self.text();
@@ -339,15 +343,15 @@ impl<'a> Lexer<'a> {
 
     /// Reads a regular expression after its opening `/` was taken as [`Tok::Slash`] or as
     /// the start of `/=`.
-    pub fn regex(&mut self, after: &Tok) -> Result<Vec<u8>, SyntaxError> {
+    pub fn regex(&mut self, after: &AwkTok) -> Result<Vec<u8>, AwkSyntaxError> {
         let mut body = self.regex_body()?;
-        if *after == Tok::OpAssign(Arith::Div) {
+        if *after == AwkTok::OpAssign(AwkArith::Div) {
             body.insert(0, b'=');
         }
         Ok(body)
     }
 
-    fn regex_body(&mut self) -> Result<Vec<u8>, SyntaxError> {
+    fn regex_body(&mut self) -> Result<Vec<u8>, AwkSyntaxError> {
         let mut out = Vec::new();
         // Position within a bracket expression: `None` outside.
         let mut bracket: Option<usize> = None;

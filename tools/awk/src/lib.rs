@@ -76,11 +76,11 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         ctx.error(format_args!("error: {e}"));
         return Ok(Exit::FAILURE);
     }
-    Ok(Exit(vm::Machine::new(ctx, code, job.settings).run()))
+    Ok(Exit(vm::AwkMachine::new(ctx, code, job.settings).run()))
 }
 
 /// `cmd. line:3: ` or `FILE:3: `.
-fn place(sources: &[lex::Source], source: usize, line: usize) -> String {
+fn place(sources: &[lex::AwkSource], source: usize, line: usize) -> String {
     match sources.get(source).and_then(|s| s.name.as_ref()) {
         Some(name) => format!("{}:{line}: ", String::from_utf8_lossy(name)),
         None => format!("cmd. line:{line}: "),
@@ -88,7 +88,7 @@ fn place(sources: &[lex::Source], source: usize, line: usize) -> String {
 }
 
 /// Prints a syntax error as gawk does: the line, and a caret under the token.
-fn complain(ctx: &mut Ctx<'_>, sources: &[lex::Source], e: &error::SyntaxError) {
+fn complain(ctx: &mut Ctx<'_>, sources: &[lex::AwkSource], e: &error::AwkSyntaxError) {
     let place = place(sources, e.source_index, e.line);
     let text = sources.get(e.source_index).map_or(&[][..], |s| &s.text);
     let line = text.split(|c| *c == b'\n').nth(e.line.saturating_sub(1)).unwrap_or_default();

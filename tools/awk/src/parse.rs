@@ -14,38 +14,38 @@ mod stmt;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ast::{Function, Line, Program, Var};
-use crate::error::SyntaxError;
-use crate::lex::{Lexer, Position, Source};
+use crate::ast::{AwkFunction, AwkProgram, AwkVar, SourceLine};
+use crate::error::AwkSyntaxError;
+use crate::lex::{AwkLexer, AwkSource, Position};
 use crate::special;
-use crate::token::{Keyword, Tok};
+use crate::token::{AwkTok, Keyword};
 
 /// Deepest nesting of expressions and statements.
 const MAX_DEPTH: usize = 200;
 /// Longest chain of comparisons that associate to the left.
 const MAX_CHAIN: usize = 100;
 
-type Result<T> = std::result::Result<T, SyntaxError>;
+type Result<T> = std::result::Result<T, AwkSyntaxError>;
 
 /// A parsed program and what should be said about it.
-pub struct Parsed {
-    pub program: Program,
+pub struct ParsedScript {
+    pub program: AwkProgram,
     pub warnings: Vec<(Position, String)>,
     /// What is said under `--lint` only.
     pub lint: Vec<String>,
 }
 
 /// Parses all sources as one program.
-pub fn parse(sources: &[Source], traditional: bool) -> Result<Parsed> {
-    let mut p = Parser {
-        lexer: Lexer::new(sources, traditional),
-        tok: Tok::Eof,
+pub fn parse(sources: &[AwkSource], traditional: bool) -> Result<ParsedScript> {
+    let mut p = AwkParser {
+        lexer: AwkLexer::new(sources, traditional),
+        tok: AwkTok::Eof,
         ahead: None,
-        program: Program::default(),
+        program: AwkProgram::default(),
         globals: HashMap::new(),
         functions: HashMap::new(),
         locals: Vec::new(),
-        context: Context::default(),
+        context: StatementContext::default(),
         no_gt: false,
         depth: 0,
         called: HashSet::new(),
@@ -56,12 +56,12 @@ pub fn parse(sources: &[Source], traditional: bool) -> Result<Parsed> {
     p.advance()?;
     p.program_items()?;
     let lint = p.unmatched();
-    Ok(Parsed { program: p.program, warnings: p.lexer.warnings, lint })
+    Ok(ParsedScript { program: p.program, warnings: p.lexer.warnings, lint })
 }
 
 /// Which statements are allowed here.
 #[derive(Clone, Copy, Debug, Default)]
-struct Context {
+struct StatementContext {
     loops: usize,
     switches: usize,
     in_function: bool,
@@ -69,17 +69,17 @@ struct Context {
     special_rule: Option<&'static str>,
 }
 
-struct Parser<'a> {
-    lexer: Lexer<'a>,
-    tok: Tok,
+struct AwkParser<'a> {
+    lexer: AwkLexer<'a>,
+    tok: AwkTok,
     /// A token read ahead, with its start.
-    ahead: Option<(Tok, Position)>,
-    program: Program,
+    ahead: Option<(AwkTok, Position)>,
+    program: AwkProgram,
     globals: HashMap<Vec<u8>, u32>,
     functions: HashMap<Vec<u8>, u32>,
     /// Parameters of the function being parsed.
     locals: Vec<Vec<u8>>,
-    context: Context,
+    context: StatementContext,
     /// `>` is a redirection here, not a comparison (in `print` outside parentheses).
     no_gt: bool,
     depth: usize,
@@ -87,7 +87,7 @@ struct Parser<'a> {
     called: HashSet<u32>,
 }
 
-impl Parser<'_> {
+impl AwkParser<'_> {
     fn advance(&mut self) -> Result<()> {
         self.tok = match self.ahead.take() {
             Some((tok, start)) => {
@@ -100,21 +100,21 @@ impl Parser<'_> {
     }
 
     /// The token after the current one.
-    fn peek(&mut self) -> Result<&Tok> {
+    fn peek(&mut self) -> Result<&AwkTok> {
         if self.ahead.is_none() {
             let start = self.lexer.start;
             let tok = self.lexer.next()?;
             self.ahead = Some((tok, self.lexer.start));
             self.lexer.start = start;
         }
-        Ok(self.ahead.as_ref().map_or(&Tok::Eof, |(t, _)| t))
+        Ok(self.ahead.as_ref().map_or(&AwkTok::Eof, |(t, _)| t))
     }
 
-    fn line(&self) -> Line {
-        Line::new(self.lexer.start.source, self.lexer.start.line)
+    fn line(&self) -> SourceLine {
+        SourceLine::new(self.lexer.start.source, self.lexer.start.line)
     }
 
-    fn eat(&mut self, tok: &Tok) -> Result<bool> {
+    fn eat(&mut self, tok: &AwkTok) -> Result<bool> {
         if self.tok == *tok {
             self.advance()?;
             return Ok(true);
@@ -122,23 +122,23 @@ impl Parser<'_> {
         Ok(false)
     }
 
-    fn expect(&mut self, tok: &Tok) -> Result<()> {
+    fn expect(&mut self, tok: &AwkTok) -> Result<()> {
         if self.eat(tok)? { Ok(()) } else { Err(self.unexpected()) }
     }
 
     fn is_key(&self, k: Keyword) -> bool {
-        self.tok == Tok::Key(k)
+        self.tok == AwkTok::Key(k)
     }
 
-    fn unexpected(&self) -> SyntaxError {
+    fn unexpected(&self) -> AwkSyntaxError {
         self.lexer.error(match self.tok {
-            Tok::Newline => "unexpected newline or end of string",
+            AwkTok::Newline => "unexpected newline or end of string",
             _ => "syntax error",
         })
     }
 
     fn skip_newlines(&mut self) -> Result<()> {
-        while self.tok == Tok::Newline {
+        while self.tok == AwkTok::Newline {
             self.advance()?;
         }
         Ok(())
@@ -146,7 +146,7 @@ impl Parser<'_> {
 
     /// Skips newlines and semicolons.
     fn skip_terminators(&mut self) -> Result<()> {
-        while matches!(self.tok, Tok::Newline | Tok::Semi) {
+        while matches!(self.tok, AwkTok::Newline | AwkTok::Semi) {
             self.advance()?;
         }
         Ok(())
@@ -183,9 +183,9 @@ impl Parser<'_> {
     }
 
     /// The variable of this name.
-    fn variable(&mut self, name: &[u8]) -> Result<Var> {
+    fn variable(&mut self, name: &[u8]) -> Result<AwkVar> {
         if let Some(i) = self.locals.iter().rposition(|l| l == name) {
-            return Ok(Var::Local(i as u32));
+            return Ok(AwkVar::Local(i as u32));
         }
         if self.functions.get(name).is_some_and(|f| self.program.functions[*f as usize].defined) {
             let shown = String::from_utf8_lossy(name);
@@ -194,7 +194,7 @@ impl Parser<'_> {
             );
             return Err(self.lexer.error(message));
         }
-        Ok(Var::Global(self.global(name)))
+        Ok(AwkVar::Global(self.global(name)))
     }
 
     /// The function of this name, declared if it was not seen yet.
@@ -203,7 +203,7 @@ impl Parser<'_> {
             return *n;
         }
         let n = self.program.functions.len() as u32;
-        self.program.functions.push(Function {
+        self.program.functions.push(AwkFunction {
             name: name.to_vec(),
             params: 0,
             body: Vec::new(),

@@ -4,15 +4,15 @@
 //! the parameter on to, uses it as one. That is settled here, before anything runs, by
 //! following the calls until nothing changes.
 
-use crate::ast::{Expr, Input, Program, Stmt, StmtKind, Var};
-use crate::builtin::Builtin;
+use crate::ast::{AwkExpr, AwkProgram, AwkVar, GetlineSource, Stmt, StmtKind};
+use crate::builtin::AwkBuiltin;
 
 /// For each function and parameter: is it used as an array?
-pub struct Params(Vec<Vec<bool>>);
+pub struct ArrayParams(Vec<Vec<bool>>);
 
-impl Params {
+impl ArrayParams {
     /// Looks through a whole program.
-    pub fn of(program: &Program) -> Params {
+    pub fn of(program: &AwkProgram) -> ArrayParams {
         let mut walker = Walker {
             arrays: program.functions.iter().map(|f| vec![false; f.params]).collect(),
             passes: Vec::new(),
@@ -35,7 +35,7 @@ impl Params {
                 }
             }
             if !changed {
-                return Params(arrays);
+                return ArrayParams(arrays);
             }
         }
     }
@@ -54,8 +54,8 @@ struct Walker {
 }
 
 impl Walker {
-    fn array(&mut self, v: Var) {
-        if let Var::Local(i) = v
+    fn array(&mut self, v: AwkVar) {
+        if let AwkVar::Local(i) = v
             && let Some(p) = self.arrays[self.function].get_mut(i as usize)
         {
             *p = true;
@@ -118,67 +118,81 @@ impl Walker {
         }
     }
 
-    fn exprs(&mut self, list: &[Expr]) {
+    fn exprs(&mut self, list: &[AwkExpr]) {
         list.iter().for_each(|e| self.expr(e));
     }
 
-    fn expr(&mut self, e: &Expr) {
+    fn expr(&mut self, e: &AwkExpr) {
         match e {
-            Expr::Num(_) | Expr::Str(_) | Expr::Regex(_) | Expr::TypedRegex(_) | Expr::Var(_) => {}
-            Expr::Index(v, subs) => {
+            AwkExpr::Num(_)
+            | AwkExpr::Str(_)
+            | AwkExpr::Regex(_)
+            | AwkExpr::TypedRegex(_)
+            | AwkExpr::Var(_) => {}
+            AwkExpr::Index(v, subs) => {
                 self.array(*v);
                 subs.iter().for_each(|s| self.exprs(s));
             }
-            Expr::In(keys, v, subs) => {
+            AwkExpr::In(keys, v, subs) => {
                 self.array(*v);
                 self.exprs(keys);
                 subs.iter().for_each(|s| self.exprs(s));
             }
-            Expr::Field(e) | Expr::Group(e) | Expr::Neg(e) | Expr::Plus(e) | Expr::Not(e) => {
+            AwkExpr::Field(e)
+            | AwkExpr::Group(e)
+            | AwkExpr::Neg(e)
+            | AwkExpr::Plus(e)
+            | AwkExpr::Not(e) => {
                 self.expr(e);
             }
-            Expr::List(list) | Expr::Concat(list) | Expr::And(list) | Expr::Or(list) => {
+            AwkExpr::List(list)
+            | AwkExpr::Concat(list)
+            | AwkExpr::And(list)
+            | AwkExpr::Or(list) => {
                 self.exprs(list);
             }
-            Expr::Chain(first, rest) => {
+            AwkExpr::Chain(first, rest) => {
                 self.expr(first);
                 rest.iter().for_each(|(_, e)| self.expr(e));
             }
-            Expr::Compare(_, a, b) | Expr::Assign(a, b) | Expr::Update(a, _, b) => {
+            AwkExpr::Compare(_, a, b) | AwkExpr::Assign(a, b) | AwkExpr::Update(a, _, b) => {
                 self.expr(a);
                 self.expr(b);
             }
-            Expr::Match { text, pattern, .. } => {
+            AwkExpr::Match { text, pattern, .. } => {
                 self.expr(text);
                 self.expr(pattern);
             }
-            Expr::Cond(arms, last) => {
+            AwkExpr::Cond(arms, last) => {
                 for (c, v) in arms {
                     self.expr(c);
                     self.expr(v);
                 }
                 self.expr(last);
             }
-            Expr::Step { target, .. } => self.expr(target),
-            Expr::Indirect(_, args) => self.exprs(args),
-            Expr::Call(f, args) => {
+            AwkExpr::Step { target, .. } => self.expr(target),
+            AwkExpr::Indirect(_, args) => self.exprs(args),
+            AwkExpr::Call(f, args) => {
                 for (n, arg) in args.iter().enumerate() {
-                    if let Expr::Var(Var::Local(i)) = arg {
+                    if let AwkExpr::Var(AwkVar::Local(i)) = arg {
                         self.passes.push(((self.function, *i as usize), (*f as usize, n)));
                     }
                     self.expr(arg);
                 }
             }
-            Expr::Builtin(b, args) => {
+            AwkExpr::Builtin(b, args) => {
                 for (n, arg) in args.iter().enumerate() {
-                    if let (true, Expr::Var(v)) = (array_argument(*b, n), arg) {
+                    if let (true, AwkExpr::Var(v)) = (array_argument(*b, n), arg) {
                         self.array(*v);
                     }
                     self.expr(arg);
                 }
             }
-            Expr::Getline(input, target) => {
-                if let Input::File(e) | Input::Command(e) | Input::Coprocess(e) = input {
+            AwkExpr::Getline(input, target) => {
+                if let GetlineSource::File(e)
+                | GetlineSource::Command(e)
+                | GetlineSource::Coprocess(e) = input
+                {
                     self.expr(e);
                 }
                 target.iter().for_each(|t| self.expr(t));
@@ -188,11 +202,11 @@ impl Walker {
 }
 
 /// Whether a built-in function's argument is an array.
-pub fn array_argument(b: Builtin, n: usize) -> bool {
+pub fn array_argument(b: AwkBuiltin, n: usize) -> bool {
     matches!(
         (b, n),
-        (Builtin::Asort | Builtin::Asorti, 0 | 1)
-            | (Builtin::Split | Builtin::Patsplit, 1 | 3)
-            | (Builtin::Match, 2)
+        (AwkBuiltin::Asort | AwkBuiltin::Asorti, 0 | 1)
+            | (AwkBuiltin::Split | AwkBuiltin::Patsplit, 1 | 3)
+            | (AwkBuiltin::Match, 2)
     )
 }

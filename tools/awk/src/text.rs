@@ -17,7 +17,7 @@ const INLINE: usize = 22;
 
 /// An immutable byte string, cheap to clone.
 #[derive(Clone)]
-pub struct Text(Repr);
+pub struct AwkText(Repr);
 
 #[derive(Clone)]
 enum Repr {
@@ -92,24 +92,24 @@ fn count(text: &[u8], mut from: usize, to: usize) -> usize {
     n
 }
 
-impl Text {
+impl AwkText {
     /// No bytes.
-    pub const EMPTY: Text = Text(Repr::Inline { len: 0, bytes: [0; INLINE] });
+    pub const EMPTY: AwkText = AwkText(Repr::Inline { len: 0, bytes: [0; INLINE] });
 
     /// A copy of the bytes.
     #[inline]
-    pub fn new(text: &[u8]) -> Text {
+    pub fn new(text: &[u8]) -> AwkText {
         if text.len() <= INLINE {
             let mut bytes = [0; INLINE];
             bytes[..text.len()].copy_from_slice(text);
-            return Text(Repr::Inline { len: text.len() as u8, bytes });
+            return AwkText(Repr::Inline { len: text.len() as u8, bytes });
         }
-        Text(Long::shared(text.to_vec()))
+        AwkText(Long::shared(text.to_vec()))
     }
 
     /// Takes a buffer over.
-    pub fn from_vec(text: Vec<u8>) -> Text {
-        if text.len() <= INLINE { Text::new(&text) } else { Text(Long::shared(text)) }
+    pub fn from_vec(text: Vec<u8>) -> AwkText {
+        if text.len() <= INLINE { AwkText::new(&text) } else { AwkText(Long::shared(text)) }
     }
 
     /// The bytes.
@@ -185,7 +185,7 @@ impl Text {
     }
 }
 
-impl Deref for Text {
+impl Deref for AwkText {
     type Target = [u8];
     #[inline]
     fn deref(&self) -> &[u8] {
@@ -193,21 +193,21 @@ impl Deref for Text {
     }
 }
 
-impl PartialEq for Text {
-    fn eq(&self, other: &Text) -> bool {
+impl PartialEq for AwkText {
+    fn eq(&self, other: &AwkText) -> bool {
         self.as_bytes() == other.as_bytes()
     }
 }
 
-impl Eq for Text {}
+impl Eq for AwkText {}
 
-impl Hash for Text {
+impl Hash for AwkText {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.as_bytes().hash(state);
     }
 }
 
-impl fmt::Debug for Text {
+impl fmt::Debug for AwkText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", String::from_utf8_lossy(self.as_bytes()))
     }

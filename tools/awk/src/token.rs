@@ -1,11 +1,11 @@
 //! Tokens.
 
-use crate::builtin::Builtin;
+use crate::builtin::AwkBuiltin;
 
 /// A token of the language. Whether `/` divides or opens a regular expression only the
 /// parser knows: it asks [`crate::lex::Lexer::regex`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Tok {
+pub enum AwkTok {
     Eof,
     Newline,
     Semi,
@@ -25,11 +25,11 @@ pub enum Tok {
     FuncName(Vec<u8>),
     /// `@name` with `(` right behind it: a call through a variable.
     Indirect(Vec<u8>),
-    Builtin(Builtin),
+    Builtin(AwkBuiltin),
     Key(Keyword),
     Assign,
     /// `+= -= *= /= %= ^=`, the operator alone.
-    OpAssign(Arith),
+    OpAssign(AwkArith),
     Plus,
     Minus,
     Star,
@@ -60,7 +60,7 @@ pub enum Tok {
 
 /// Arithmetic operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arith {
+pub enum AwkArith {
     Add,
     Sub,
     Mul,

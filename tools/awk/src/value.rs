@@ -4,46 +4,46 @@
 use std::cmp::Ordering;
 
 use box_text::number::decimal_prefix;
-use box_text::printf::{self, Spec};
+use box_text::printf::{self, ConversionSpec};
 
-use crate::text::Text;
+use crate::text::AwkText;
 
 /// An awk value.
 #[derive(Clone, Debug)]
-pub enum Value {
+pub enum AwkValue {
     /// Never assigned: 0 and the empty string at once.
     Uninit,
     /// A field beyond NF: the empty string, though `%c` sees 0.
     NoField,
     Num(f64),
-    Str(Text),
+    Str(AwkText),
     /// From input: a number if it looks like one, else a string.
-    Input(Text),
+    Input(AwkText),
     /// A strongly typed regular expression, `@/re/` (gawk).
-    Regex(Text),
+    Regex(AwkText),
 }
 
-impl Value {
+impl AwkValue {
     /// The empty string.
-    pub const EMPTY: Value = Value::Str(Text::EMPTY);
+    pub const EMPTY: AwkValue = AwkValue::Str(AwkText::EMPTY);
 
     /// 1 or 0.
-    pub fn bool(b: bool) -> Value {
-        Value::Num(if b { 1.0 } else { 0.0 })
+    pub fn bool(b: bool) -> AwkValue {
+        AwkValue::Num(if b { 1.0 } else { 0.0 })
     }
 
     /// A string; it compares as text.
-    pub fn str(text: &[u8]) -> Value {
-        Value::Str(Text::new(text))
+    pub fn str(text: &[u8]) -> AwkValue {
+        AwkValue::Str(AwkText::new(text))
     }
 
     /// The numeric value.
     #[inline]
     pub fn num(&self) -> f64 {
         match self {
-            Value::Num(n) => *n,
-            Value::Uninit | Value::NoField => 0.0,
-            Value::Input(t) | Value::Str(t) | Value::Regex(t) => to_number(t),
+            AwkValue::Num(n) => *n,
+            AwkValue::Uninit | AwkValue::NoField => 0.0,
+            AwkValue::Input(t) | AwkValue::Str(t) | AwkValue::Regex(t) => to_number(t),
         }
     }
 
@@ -51,10 +51,10 @@ impl Value {
     #[inline]
     pub fn truth(&self) -> bool {
         match self {
-            Value::Num(n) => *n != 0.0,
-            Value::Uninit | Value::NoField => false,
-            Value::Str(t) | Value::Regex(t) => !t.is_empty(),
-            Value::Input(t) => match looks_numeric(t) {
+            AwkValue::Num(n) => *n != 0.0,
+            AwkValue::Uninit | AwkValue::NoField => false,
+            AwkValue::Str(t) | AwkValue::Regex(t) => !t.is_empty(),
+            AwkValue::Input(t) => match looks_numeric(t) {
                 Some(n) => n != 0.0,
                 None => !t.is_empty(),
             },
@@ -65,10 +65,10 @@ impl Value {
     #[inline]
     pub fn comparable(&self) -> Option<f64> {
         match self {
-            Value::Num(n) => Some(*n),
-            Value::Uninit => Some(0.0),
-            Value::Input(t) => looks_numeric(t),
-            Value::Str(_) | Value::Regex(_) | Value::NoField => None,
+            AwkValue::Num(n) => Some(*n),
+            AwkValue::Uninit => Some(0.0),
+            AwkValue::Input(t) => looks_numeric(t),
+            AwkValue::Str(_) | AwkValue::Regex(_) | AwkValue::NoField => None,
         }
     }
 
@@ -76,21 +76,21 @@ impl Value {
     #[inline]
     pub fn append_to(&self, out: &mut Vec<u8>, format: &NumberFormat) {
         match self {
-            Value::Uninit | Value::NoField => {}
-            Value::Num(n) => format.append(out, *n),
-            Value::Str(t) | Value::Input(t) | Value::Regex(t) => out.extend_from_slice(t),
+            AwkValue::Uninit | AwkValue::NoField => {}
+            AwkValue::Num(n) => format.append(out, *n),
+            AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => out.extend_from_slice(t),
         }
     }
 
     /// The string value.
-    pub fn text(&self, format: &NumberFormat) -> Text {
+    pub fn text(&self, format: &NumberFormat) -> AwkText {
         match self {
-            Value::Uninit | Value::NoField => Text::EMPTY,
-            Value::Str(t) | Value::Input(t) | Value::Regex(t) => t.clone(),
-            Value::Num(n) => {
+            AwkValue::Uninit | AwkValue::NoField => AwkText::EMPTY,
+            AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => t.clone(),
+            AwkValue::Num(n) => {
                 let mut out = Vec::with_capacity(24);
                 format.append(&mut out, *n);
-                Text::from_vec(out)
+                AwkText::from_vec(out)
             }
         }
     }
@@ -98,7 +98,7 @@ impl Value {
 
 /// Compares as awk does: numerically if both are numbers or look like ones, else as bytes.
 /// NaN is above all numbers and equal to itself, as in gawk. `icase`: IGNORECASE is set.
-pub fn compare(a: &Value, b: &Value, format: &NumberFormat, icase: bool) -> Ordering {
+pub fn compare(a: &AwkValue, b: &AwkValue, format: &NumberFormat, icase: bool) -> Ordering {
     if let (Some(x), Some(y)) = (a.comparable(), b.comparable()) {
         return x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()));
     }
@@ -108,8 +108,8 @@ pub fn compare(a: &Value, b: &Value, format: &NumberFormat, icase: bool) -> Orde
     }
     match (a, b) {
         (
-            Value::Str(x) | Value::Input(x) | Value::Regex(x),
-            Value::Str(y) | Value::Input(y) | Value::Regex(y),
+            AwkValue::Str(x) | AwkValue::Input(x) | AwkValue::Regex(x),
+            AwkValue::Str(y) | AwkValue::Input(y) | AwkValue::Regex(y),
         ) => x.as_bytes().cmp(y.as_bytes()),
         _ => a.text(format).as_bytes().cmp(b.text(format).as_bytes()),
     }
@@ -160,7 +160,7 @@ pub struct NumberFormat {
     /// Text before and after the conversion.
     before: Vec<u8>,
     after: Vec<u8>,
-    spec: Spec,
+    spec: ConversionSpec,
     conversion: u8,
 }
 
@@ -170,7 +170,7 @@ impl NumberFormat {
         let plain = NumberFormat {
             before: format.to_vec(),
             after: Vec::new(),
-            spec: Spec::default(),
+            spec: ConversionSpec::default(),
             conversion: 0,
         };
         let Some(at) = format.iter().position(|c| *c == b'%') else { return plain };
@@ -199,7 +199,7 @@ impl NumberFormat {
             return append_special(out, n);
         }
         if n.fract() == 0.0 {
-            let spec = Spec { precision: Some(0), ..Spec::default() };
+            let spec = ConversionSpec { precision: Some(0), ..ConversionSpec::default() };
             return printf::float(out, &spec, b'f', n);
         }
         out.extend_from_slice(&self.before);

@@ -40,34 +40,34 @@ use std::rc::Rc;
 use box_applet::Ctx;
 use box_text::regex::Regex;
 
-use crate::array::{Array, ArrayRef, Key};
-use crate::code::{Code, Pc};
-use crate::error::RunError;
+use crate::array::{Array, ArrayRef, AwkKey};
+use crate::code::{AwkCode, Pc};
+use crate::error::AwkRunError;
 use crate::special::Special;
-use crate::text::Text;
-use crate::value::{NumberFormat, Value};
+use crate::text::AwkText;
+use crate::value::{AwkValue, NumberFormat};
 use input::MainInput;
-use random::Random;
-use reader::Separator;
-use record::Record;
+use random::AwkRandom;
+use reader::RecordSeparator;
+use record::AwkRecord;
 use regexes::Regexes;
-use stream::Streams;
+use stream::AwkStreams;
 
 pub use input::assignment;
 pub use regexes::check_pattern;
 
-type Result<T> = std::result::Result<T, RunError>;
+type Result<T> = std::result::Result<T, AwkRunError>;
 
 /// What a variable holds.
 #[derive(Clone, Debug)]
-enum Cell {
-    Value(Value),
+enum GlobalCell {
+    Value(AwkValue),
     Array(ArrayRef),
 }
 
 /// A call in progress: what to restore.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct AwkFrame {
     ret: Pc,
     /// Where the caller's parameters begin.
     base: usize,
@@ -77,12 +77,12 @@ struct Frame {
 
 /// A `for (k in a)` in progress.
 struct Iter {
-    keys: std::vec::IntoIter<Key>,
+    keys: std::vec::IntoIter<AwkKey>,
 }
 
 /// How a piece of code ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
+enum AwkFlow {
     Done,
     Next,
     NextFile,
@@ -91,7 +91,7 @@ enum Flow {
 
 /// Settings from the command line.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct RunSettings {
     pub traditional: bool,
     pub utf8: bool,
     /// `-i inplace`.
@@ -107,20 +107,20 @@ pub struct Settings {
 }
 
 /// The machine.
-pub struct Machine<'c, 'a> {
+pub struct AwkMachine<'c, 'a> {
     ctx: &'c mut Ctx<'a>,
-    code: Rc<Code>,
-    settings: Settings,
-    globals: Vec<Cell>,
-    locals: Vec<Cell>,
+    code: Rc<AwkCode>,
+    settings: RunSettings,
+    globals: Vec<GlobalCell>,
+    locals: Vec<GlobalCell>,
     base: usize,
-    stack: Vec<Value>,
+    stack: Vec<AwkValue>,
     arrays: Vec<ArrayRef>,
     patterns: Vec<Rc<Regex>>,
-    frames: Vec<Frame>,
+    frames: Vec<AwkFrame>,
     iters: Vec<Iter>,
     ranges: Vec<bool>,
-    record: Record,
+    record: AwkRecord,
     rt: Vec<u8>,
     nr: f64,
     fnr: f64,
@@ -129,13 +129,13 @@ pub struct Machine<'c, 'a> {
     ofs: Vec<u8>,
     ors: Vec<u8>,
     subsep: Vec<u8>,
-    separator: Separator,
+    separator: RecordSeparator,
     regexes: Regexes,
     main: MainInput,
-    streams: Streams,
-    random: Random,
+    streams: AwkStreams,
+    random: AwkRandom,
     /// The file being rewritten under `-i inplace`.
-    edit: Option<inplace::Edit>,
+    edit: Option<inplace::InplaceEdit>,
     exit_status: u8,
     /// Instruction of the last error's line.
     pc: usize,
@@ -147,17 +147,17 @@ pub struct Machine<'c, 'a> {
     zone: Option<(Vec<u8>, Rc<box_text::time::Zone>)>,
 }
 
-impl<'c, 'a> Machine<'c, 'a> {
+impl<'c, 'a> AwkMachine<'c, 'a> {
     /// A machine that has not begun to run.
-    pub fn new(ctx: &'c mut Ctx<'a>, code: Code, settings: Settings) -> Machine<'c, 'a> {
-        let cells = |_| Cell::Value(Value::Uninit);
+    pub fn new(ctx: &'c mut Ctx<'a>, code: AwkCode, settings: RunSettings) -> AwkMachine<'c, 'a> {
+        let cells = |_| GlobalCell::Value(AwkValue::Uninit);
         let globals = (0..code.globals.len().max(crate::special::NAMES.len())).map(cells).collect();
         let default_format = NumberFormat::new(b"%.6g");
-        let mut m = Machine {
+        let mut m = AwkMachine {
             globals,
             ranges: vec![false; code.ranges as usize],
             regexes: Regexes::new(code.patterns.clone(), settings.utf8),
-            record: Record::new(settings.utf8),
+            record: AwkRecord::new(settings.utf8),
             code: Rc::new(code),
             ctx,
             settings,
@@ -176,10 +176,10 @@ impl<'c, 'a> Machine<'c, 'a> {
             ofs: b" ".to_vec(),
             ors: b"\n".to_vec(),
             subsep: vec![0x1c],
-            separator: Separator::Byte(b'\n'),
+            separator: RecordSeparator::Byte(b'\n'),
             main: MainInput::default(),
-            streams: Streams::default(),
-            random: Random::new(),
+            streams: AwkStreams::default(),
+            random: AwkRandom::new(),
             edit: None,
             exit_status: 0,
             pc: 0,
@@ -191,8 +191,8 @@ impl<'c, 'a> Machine<'c, 'a> {
         m
     }
 
-    fn set_global(&mut self, s: Special, v: Value) {
-        self.globals[s as usize] = Cell::Value(v);
+    fn set_global(&mut self, s: Special, v: AwkValue) {
+        self.globals[s as usize] = GlobalCell::Value(v);
     }
 
     fn set_defaults(&mut self) {
@@ -212,50 +212,50 @@ impl<'c, 'a> Machine<'c, 'a> {
             (S::Fpat, b"[^[:space:]]+"),
             (S::Textdomain, b"messages"),
         ] {
-            self.set_global(s, Value::str(text));
+            self.set_global(s, AwkValue::str(text));
         }
         for s in [S::Rstart, S::Ignorecase, S::Argind, S::Binmode, S::Lint] {
-            self.set_global(s, Value::Num(0.0));
+            self.set_global(s, AwkValue::Num(0.0));
         }
-        self.set_global(S::Rlength, Value::Num(-1.0));
+        self.set_global(S::Rlength, AwkValue::Num(-1.0));
         let argv = Array::shared();
         for (n, arg) in self.settings.argv.iter().enumerate() {
-            argv.borrow_mut().set(Key::Int(n as i64), Value::Input(Text::new(arg)));
+            argv.borrow_mut().set(AwkKey::Int(n as i64), AwkValue::Input(AwkText::new(arg)));
         }
-        self.set_global(S::Argc, Value::Num(self.settings.argv.len() as f64));
-        self.globals[S::Argv as usize] = Cell::Array(argv);
+        self.set_global(S::Argc, AwkValue::Num(self.settings.argv.len() as f64));
+        self.globals[S::Argv as usize] = GlobalCell::Array(argv);
         let environ = Array::shared();
         for (k, v) in self.ctx.env.iter() {
-            environ.borrow_mut().set(Key::from_bytes(k), Value::Input(Text::new(v)));
+            environ.borrow_mut().set(AwkKey::from_bytes(k), AwkValue::Input(AwkText::new(v)));
         }
-        self.globals[S::Environ as usize] = Cell::Array(environ);
-        self.globals[S::Procinfo as usize] = Cell::Array(self.procinfo());
+        self.globals[S::Environ as usize] = GlobalCell::Array(environ);
+        self.globals[S::Procinfo as usize] = GlobalCell::Array(self.procinfo());
         let functab = Array::shared();
         for f in &self.code.functions {
-            functab.borrow_mut().set(Key::from_bytes(&f.name), Value::str(&f.name));
+            functab.borrow_mut().set(AwkKey::from_bytes(&f.name), AwkValue::str(&f.name));
         }
-        self.globals[S::Functab as usize] = Cell::Array(functab);
+        self.globals[S::Functab as usize] = GlobalCell::Array(functab);
         // For `in` and `for`; values are looked up in the variables themselves.
         let symtab = Array::shared();
         for name in &self.code.globals {
-            symtab.borrow_mut().set(Key::from_bytes(name), Value::Uninit);
+            symtab.borrow_mut().set(AwkKey::from_bytes(name), AwkValue::Uninit);
         }
-        self.globals[S::Symtab as usize] = Cell::Array(symtab);
+        self.globals[S::Symtab as usize] = GlobalCell::Array(symtab);
     }
 
     fn procinfo(&self) -> ArrayRef {
         let info = Array::shared();
         {
             let mut a = info.borrow_mut();
-            let mut set = |k: &[u8], v: Value| a.set(Key::from_bytes(k), v);
-            set(b"version", Value::str(b"5.2.1"));
-            set(b"strftime", Value::str(b"%a %b %e %H:%M:%S %Z %Y"));
-            set(b"FS", Value::str(b"FS"));
-            set(b"platform", Value::str(b"posix"));
-            set(b"pid", Value::Num(f64::from(self.ctx.procs.pid())));
-            set(b"ppid", Value::Num(f64::from(self.ctx.procs.parent_pid())));
+            let mut set = |k: &[u8], v: AwkValue| a.set(AwkKey::from_bytes(k), v);
+            set(b"version", AwkValue::str(b"5.2.1"));
+            set(b"strftime", AwkValue::str(b"%a %b %e %H:%M:%S %Z %Y"));
+            set(b"FS", AwkValue::str(b"FS"));
+            set(b"platform", AwkValue::str(b"posix"));
+            set(b"pid", AwkValue::Num(f64::from(self.ctx.procs.pid())));
+            set(b"ppid", AwkValue::Num(f64::from(self.ctx.procs.parent_pid())));
             for id in [&b"uid"[..], b"gid", b"euid", b"egid"] {
-                set(id, Value::Num(0.0));
+                set(id, AwkValue::Num(0.0));
             }
         }
         info
@@ -282,9 +282,9 @@ impl<'c, 'a> Machine<'c, 'a> {
         let code = self.code.clone();
         let begun = match code.begin {
             Some(entry) => self.run_code(entry)?,
-            None => Flow::Done,
+            None => AwkFlow::Done,
         };
-        if begun != Flow::Exit
+        if begun != AwkFlow::Exit
             && (code.rules.is_some()
                 || code.end.is_some()
                 || code.begin_file.is_some()
@@ -301,13 +301,13 @@ impl<'c, 'a> Machine<'c, 'a> {
 
     fn main_loop(&mut self) -> Result<()> {
         let rules = self.code.rules;
-        while self.next_main_record()? == input::Got::Record {
+        while self.next_main_record()? == input::RecordRead::Record {
             let Some(entry) = rules else { continue };
             let mut flow = self.run_code(entry)?;
-            if flow == Flow::NextFile {
+            if flow == AwkFlow::NextFile {
                 flow = self.end_file()?;
             }
-            if flow == Flow::Exit {
+            if flow == AwkFlow::Exit {
                 break;
             }
         }
@@ -315,7 +315,7 @@ impl<'c, 'a> Machine<'c, 'a> {
     }
 
     /// Runs from an entry to its end, with nothing left over from before.
-    fn run_code(&mut self, entry: Pc) -> Result<Flow> {
+    fn run_code(&mut self, entry: Pc) -> Result<AwkFlow> {
         self.stack.clear();
         self.arrays.clear();
         self.patterns.clear();
@@ -343,10 +343,10 @@ impl<'c, 'a> Machine<'c, 'a> {
     }
 
     /// Prints an error; the status to end with.
-    fn report(&mut self, e: &RunError) -> u8 {
+    fn report(&mut self, e: &AwkRunError) -> u8 {
         match e {
-            RunError::BrokenPipe => 141,
-            RunError::Fatal(message) => {
+            AwkRunError::BrokenPipe => 141,
+            AwkRunError::Fatal(message) => {
                 let place = self.place_text();
                 self.ctx.error(format_args!("{place}fatal: {message}"));
                 2

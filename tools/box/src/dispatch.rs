@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use box_applet::version::version_text;
-use box_applet::{Applet, Ctx, Env, Input, Output, Run, Sink, Source};
+use box_applet::{Applet, AppletRun, Ctx, Env, InputSource, OutStream, OutputSink, StdInput};
 use box_sys::{INHERITED_FDS, Processes, enter_cwd, inherited, initial_cwd, path};
 
 use crate::table::TABLE;
@@ -16,7 +16,7 @@ use crate::table::TABLE;
 /// Runs an applet as this process's program.
 pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
     match applet.run {
-        Run::Globals(run) => {
+        AppletRun::Globals(run) => {
             // Only here: the tool asks libc for its directory and reads std's streams.
             let _ = enter_cwd(&initial_cwd());
             if argv.get(1).is_some_and(|word| word == "--version") {
@@ -25,7 +25,7 @@ pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
             }
             status(run(argv))
         }
-        Run::Ctx(_) => {
+        AppletRun::Ctx(_) => {
             let fds = inherited();
             let mut env: Env = std::env::vars_os()
                 .map(|(k, v)| (path::os_into_bytes(k), path::os_into_bytes(v)))
@@ -35,15 +35,20 @@ pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
             // Kept by `box_sys::meta::umask` and told to children by their spawn.
             env.unset(box_sys::UMASK_VARIABLE.as_bytes());
             let argv = argv.into_iter().map(path::os_into_bytes).collect();
-            let start =
-                Start { argv, env, cwd: initial_cwd(), stdio: fds.stdio, extra_fds: fds.extra };
+            let start = AppletStart {
+                argv,
+                env,
+                cwd: initial_cwd(),
+                stdio: fds.stdio,
+                extra_fds: fds.extra,
+            };
             in_ctx(applet, start, procs)
         }
     }
 }
 
 /// What a [`Run::Ctx`] applet starts with.
-pub struct Start {
+pub struct AppletStart {
     pub argv: Vec<Vec<u8>>,
     pub env: Env,
     pub cwd: PathBuf,
@@ -52,10 +57,10 @@ pub struct Start {
 }
 
 /// Runs a [`Run::Ctx`] applet with explicit surroundings; status 126 for any other.
-pub fn in_ctx(applet: &Applet, start: Start, procs: &dyn Processes) -> u8 {
-    let Run::Ctx(run) = applet.run else { return 126 };
+pub fn in_ctx(applet: &Applet, start: AppletStart, procs: &dyn Processes) -> u8 {
+    let AppletRun::Ctx(run) = applet.run else { return 126 };
     let [stdin, stdout, stderr] = start.stdio;
-    let sink = |f: Option<Rc<File>>| f.map_or(Sink::Closed, Sink::File);
+    let sink = |f: Option<Rc<File>>| f.map_or(OutputSink::Closed, OutputSink::File);
     let mut argv = start.argv.into_iter();
     let arg0 = argv.next().unwrap_or_default();
     let args: Vec<Vec<u8>> = argv.collect();
@@ -65,9 +70,9 @@ pub fn in_ctx(applet: &Applet, start: Start, procs: &dyn Processes) -> u8 {
         arg0,
         env: start.env,
         cwd: start.cwd,
-        stdin: Input::new(stdin.map_or(Source::Closed, Source::File)),
-        stdout: Output::buffered(sink(stdout)),
-        stderr: Output::unbuffered(sink(stderr)),
+        stdin: StdInput::new(stdin.map_or(InputSource::Closed, InputSource::File)),
+        stdout: OutStream::buffered(sink(stdout)),
+        stderr: OutStream::unbuffered(sink(stderr)),
         extra_fds: start.extra_fds,
         procs,
         table: &TABLE,

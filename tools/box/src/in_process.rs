@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 
-use box_applet::{Env, Run};
+use box_applet::{AppletRun, Env};
 use box_sys::errno::code;
 use box_sys::{Os, Pid, Processes, SpawnSpec, WaitStatus, path};
 
-use crate::dispatch::{Start, globals_in_process, in_ctx};
+use crate::dispatch::{AppletStart, globals_in_process, in_ctx};
 use crate::table::TABLE;
 
 /// A subshell in a subshell in ...: each level is a frame of this process's stack.
@@ -38,9 +38,9 @@ impl InProcess {
         let file = |n: u32| spec.fds.iter().find(|(k, _)| *k == n).map(|(_, f)| f.clone());
         let stdio = [file(0), file(1), file(2)];
         match applet.run {
-            Run::Globals(run) => globals_in_process(run, spec.argv, spec.cwd, stdio),
-            Run::Ctx(_) => {
-                let start = Start {
+            AppletRun::Globals(run) => globals_in_process(run, spec.argv, spec.cwd, stdio),
+            AppletRun::Ctx(_) => {
+                let start = AppletStart {
                     argv: spec.argv.to_vec(),
                     env: spec.env.iter().cloned().collect::<Env>(),
                     cwd: spec.cwd.to_path_buf(),
@@ -53,7 +53,7 @@ impl InProcess {
     }
 }
 
-impl box_sys::Files for InProcess {}
+impl box_sys::FileSystem for InProcess {}
 
 impl Processes for InProcess {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {

@@ -1,7 +1,7 @@
 //! All applets of the image: the lists of the tool crates, merged and sorted at compile time.
 //! A duplicate name does not compile.
 
-use box_applet::{Applet, Table};
+use box_applet::{Applet, AppletTable};
 
 /// The lists that make up the table.
 const LISTS: &[&[Applet]] = &[
@@ -33,7 +33,7 @@ const COUNT: usize = {
 static APPLETS: [Applet; COUNT] = sorted(merged());
 
 /// Every applet by name.
-pub static TABLE: Table = Table::new(&APPLETS, PROGRAMS);
+pub static TABLE: AppletTable = AppletTable::new(&APPLETS, PROGRAMS);
 
 const fn merged() -> [Applet; COUNT] {
     const NONE: Applet = Applet::globals("", |_| 127, "");

@@ -4,10 +4,12 @@
 
 use std::path::Path;
 
-use box_applet::{Ctx, Env, Exit, Input, Output, Run, Sink, Source, Table};
+use box_applet::{
+    AppletRun, AppletTable, Ctx, Env, Exit, InputSource, OutStream, OutputSink, StdInput,
+};
 use box_sys::path::{os_bytes, os_into_bytes};
 
-static TABLE: Table = Table::new(box_coreutils::APPLETS, &[]);
+static TABLE: AppletTable = AppletTable::new(box_coreutils::APPLETS, &[]);
 
 fn main() {
     let mut argv: Vec<_> = std::env::args_os().collect();
@@ -26,14 +28,14 @@ fn main() {
         std::process::exit(127);
     };
     let run = match applet.run {
-        Run::Globals(f) => std::process::exit(f(argv)),
-        Run::Ctx(run) => run,
+        AppletRun::Globals(f) => std::process::exit(f(argv)),
+        AppletRun::Ctx(run) => run,
     };
     let cwd = box_sys::initial_cwd();
     let fds = box_sys::inherited();
     let [i, o, e] = fds.stdio;
     let os = box_sys::Os::with_applets(|n| TABLE.find(n).is_some());
-    let sink = |f: Option<_>| f.map_or(Sink::Closed, Sink::File);
+    let sink = |f: Option<_>| f.map_or(OutputSink::Closed, OutputSink::File);
     let mut ctx = Ctx {
         name: String::from_utf8_lossy(&name).into_owned(),
         applet: applet.name,
@@ -42,9 +44,9 @@ fn main() {
             .map(|(k, v)| (os_into_bytes(k), os_into_bytes(v)))
             .collect::<Env>(),
         cwd,
-        stdin: Input::new(i.map_or(Source::Closed, Source::File)),
-        stdout: Output::buffered(sink(o)),
-        stderr: Output::unbuffered(sink(e)),
+        stdin: StdInput::new(i.map_or(InputSource::Closed, InputSource::File)),
+        stdout: OutStream::buffered(sink(o)),
+        stderr: OutStream::unbuffered(sink(e)),
         extra_fds: fds.extra,
         procs: &os,
         table: &TABLE,

@@ -22,7 +22,7 @@ use box_applet::Applet;
 use clap::Command;
 
 use crate::own;
-use refusal::Refusal;
+use refusal::UsageRefusal;
 
 /// Options that make a tool do by default what GNU's does.
 fn implied(util: &str) -> &'static [&'static str] {
@@ -75,11 +75,11 @@ fn adapt(
     box_sys::ignore_empty_locale_variables();
     let mut argv = match arguments::rewritten(util, command(), argv) {
         Ok(argv) => argv,
-        Err(Refusal::Value(why)) => {
+        Err(UsageRefusal::Value(why)) => {
             eprintln!("{util}: {why}");
             return 1;
         }
-        Err(Refusal::Usage(why)) => {
+        Err(UsageRefusal::Usage(why)) => {
             eprintln!("{util}: {why}\nTry '{util} --help' for more information.");
             return 1;
         }

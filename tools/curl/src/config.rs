@@ -3,14 +3,14 @@
 
 use std::fs;
 
-use crate::error::Usage;
-use crate::options::Parser;
+use crate::error::CurlUsageError;
+use crate::options::CurlParser;
 
 /// Files that name each other end here.
 const DEEPEST: usize = 16;
 
 /// `-K FILE`.
-pub(crate) fn option(p: &mut Parser<'_, '_>, name: &[u8]) -> Result<(), Usage> {
+pub(crate) fn option(p: &mut CurlParser<'_, '_>, name: &[u8]) -> Result<(), CurlUsageError> {
     if p.depth == DEEPEST {
         return Err(p.no_file());
     }
@@ -22,7 +22,7 @@ pub(crate) fn option(p: &mut Parser<'_, '_>, name: &[u8]) -> Result<(), Usage> {
 }
 
 /// The user's own: the first that is there.
-pub(crate) fn default(p: &mut Parser<'_, '_>) -> Result<(), Usage> {
+pub(crate) fn default(p: &mut CurlParser<'_, '_>) -> Result<(), CurlUsageError> {
     for (variable, name) in
         [("CURL_HOME", ".curlrc"), ("XDG_CONFIG_HOME", "curlrc"), ("HOME", ".curlrc")]
     {
@@ -37,7 +37,7 @@ pub(crate) fn default(p: &mut Parser<'_, '_>) -> Result<(), Usage> {
     Ok(())
 }
 
-fn line(p: &mut Parser<'_, '_>, line: &[u8]) -> Result<(), Usage> {
+fn line(p: &mut CurlParser<'_, '_>, line: &[u8]) -> Result<(), CurlUsageError> {
     let line = line.trim_ascii();
     if line.is_empty() || line[0] == b'#' {
         return Ok(());

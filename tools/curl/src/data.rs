@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use box_applet::Ctx;
 use box_sys::http::PART;
 
-use crate::error::{Error, Usage};
-use crate::options::Parser;
+use crate::error::{CurlError, CurlUsageError};
+use crate::options::CurlParser;
 use crate::url::escape;
 
 /// `-d @FILE` takes these out.
@@ -18,7 +18,7 @@ pub(crate) fn without_line_ends(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// `--data-urlencode`: `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE`, `NAME@FILE`.
-pub(crate) fn encoded(p: &mut Parser<'_, '_>, value: &[u8]) -> Result<Vec<u8>, Usage> {
+pub(crate) fn encoded(p: &mut CurlParser<'_, '_>, value: &[u8]) -> Result<Vec<u8>, CurlUsageError> {
     let at = value.iter().position(|b| *b == b'=');
     let at = at.or_else(|| value.iter().position(|b| *b == b'@'));
     let (name, content) = match at {
@@ -38,79 +38,79 @@ pub(crate) fn encoded(p: &mut Parser<'_, '_>, value: &[u8]) -> Result<Vec<u8>, U
 
 /// A piece of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum BodyPiece {
     Bytes(Vec<u8>),
     File(PathBuf, u64),
 }
 
 /// A body; all but standard input and pipes can be sent again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Body {
+pub(crate) enum RequestBody {
     #[default]
     None,
-    Pieces(Vec<Piece>),
+    Pieces(Vec<BodyPiece>),
     /// A file whose length is not known before its end.
     Stream(PathBuf),
     Stdin,
 }
 
-impl Body {
+impl RequestBody {
     /// The file of `-T`.
-    pub(crate) fn file(ctx: &Ctx<'_>, name: &[u8]) -> Result<Body, Usage> {
+    pub(crate) fn file(ctx: &Ctx<'_>, name: &[u8]) -> Result<RequestBody, CurlUsageError> {
         if name == b"-" || name == b"." {
-            return Ok(Body::Stdin);
+            return Ok(RequestBody::Stdin);
         }
         let path = ctx.path(name);
-        let missing = || Usage::Upload(String::from_utf8_lossy(name).into_owned());
+        let missing = || CurlUsageError::Upload(String::from_utf8_lossy(name).into_owned());
         let file = File::open(&path).map_err(|_| missing())?;
         match file.metadata() {
-            Ok(m) if m.is_file() => Ok(Body::Pieces(vec![Piece::File(path, m.len())])),
+            Ok(m) if m.is_file() => Ok(RequestBody::Pieces(vec![BodyPiece::File(path, m.len())])),
             Ok(m) if m.is_dir() => Err(missing()),
-            _ => Ok(Body::Stream(path)),
+            _ => Ok(RequestBody::Stream(path)),
         }
     }
 
     /// `Some(0)` for none.
     pub(crate) fn len(&self) -> Option<u64> {
         match self {
-            Body::None => Some(0),
-            Body::Pieces(all) => Some(all.iter().map(Piece::len).sum()),
-            Body::Stream(_) | Body::Stdin => None,
+            RequestBody::None => Some(0),
+            RequestBody::Pieces(all) => Some(all.iter().map(BodyPiece::len).sum()),
+            RequestBody::Stream(_) | RequestBody::Stdin => None,
         }
     }
 
     pub(crate) fn can_be_repeated(&self) -> bool {
-        !matches!(self, Body::Stream(_) | Body::Stdin)
+        !matches!(self, RequestBody::Stream(_) | RequestBody::Stdin)
     }
 
     /// Gives all of it to `part`, at most [`PART`] bytes at a time.
     pub(crate) fn send(
         &self,
         ctx: &mut Ctx<'_>,
-        part: &mut dyn FnMut(Vec<u8>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let open = |path: &PathBuf| File::open(path).map_err(|_| Error::Read);
+        part: &mut dyn FnMut(Vec<u8>) -> Result<(), CurlError>,
+    ) -> Result<(), CurlError> {
+        let open = |path: &PathBuf| File::open(path).map_err(|_| CurlError::Read);
         match self {
-            Body::None => Ok(()),
-            Body::Stdin => copy(&mut ctx.stdin, u64::MAX, part).map(drop),
-            Body::Stream(path) => copy(&mut open(path)?, u64::MAX, part).map(drop),
-            Body::Pieces(all) => all.iter().try_for_each(|piece| match piece {
-                Piece::Bytes(bytes) => bytes.chunks(PART).try_for_each(|b| part(b.to_vec())),
-                Piece::File(path, len) => match copy(&mut open(path)?, *len, part)? {
+            RequestBody::None => Ok(()),
+            RequestBody::Stdin => copy(&mut ctx.stdin, u64::MAX, part).map(drop),
+            RequestBody::Stream(path) => copy(&mut open(path)?, u64::MAX, part).map(drop),
+            RequestBody::Pieces(all) => all.iter().try_for_each(|piece| match piece {
+                BodyPiece::Bytes(bytes) => bytes.chunks(PART).try_for_each(|b| part(b.to_vec())),
+                BodyPiece::File(path, len) => match copy(&mut open(path)?, *len, part)? {
                     n if n == *len => Ok(()),
                     // It has become shorter.
-                    _ => Err(Error::Read),
+                    _ => Err(CurlError::Read),
                 },
             }),
         }
     }
 }
 
-impl Piece {
+impl BodyPiece {
     fn len(&self) -> u64 {
         match self {
-            Piece::Bytes(bytes) => bytes.len() as u64,
-            Piece::File(_, len) => *len,
+            BodyPiece::Bytes(bytes) => bytes.len() as u64,
+            BodyPiece::File(_, len) => *len,
         }
     }
 }
@@ -118,8 +118,8 @@ impl Piece {
 fn copy(
     from: &mut dyn Read,
     most: u64,
-    part: &mut dyn FnMut(Vec<u8>) -> Result<(), Error>,
-) -> Result<u64, Error> {
+    part: &mut dyn FnMut(Vec<u8>) -> Result<(), CurlError>,
+) -> Result<u64, CurlError> {
     let mut sent = 0;
     while sent < most {
         let mut buf = vec![0; PART.min(usize::try_from(most - sent).unwrap_or(PART))];
@@ -127,7 +127,7 @@ fn copy(
             Ok(0) => break,
             Ok(n) => n,
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(_) => return Err(Error::Read),
+            Err(_) => return Err(CurlError::Read),
         };
         buf.truncate(n);
         sent += n as u64;

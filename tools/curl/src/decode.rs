@@ -4,13 +4,13 @@ use std::io::Write;
 
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
-use crate::error::Error;
+use crate::error::CurlError;
 
 /// So much is fed at once: what one piece can grow to stays within a few megabytes.
 const BITE: usize = 4096;
-const BROKEN: Error = Error::Encoding("Error while processing content unencoding");
+const BROKEN: CurlError = CurlError::Encoding("Error while processing content unencoding");
 
-pub(crate) enum Decoder {
+pub(crate) enum ContentDecoder {
     Plain,
     Gzip(MultiGzDecoder<Vec<u8>>),
     /// deflate whose first byte is awaited: RFC 9110 wants zlib's form, some servers send without.
@@ -19,14 +19,14 @@ pub(crate) enum Decoder {
     Raw(DeflateDecoder<Vec<u8>>),
 }
 
-impl Decoder {
-    pub(crate) fn new(encoding: Option<&[u8]>) -> Result<Decoder, Error> {
+impl ContentDecoder {
+    pub(crate) fn new(encoding: Option<&[u8]>) -> Result<ContentDecoder, CurlError> {
         let encoding = encoding.unwrap_or_default().to_ascii_lowercase();
         match encoding.trim_ascii() {
-            b"" | b"identity" => Ok(Decoder::Plain),
-            b"gzip" | b"x-gzip" => Ok(Decoder::Gzip(MultiGzDecoder::new(Vec::new()))),
-            b"deflate" => Ok(Decoder::Deflate),
-            _ => Err(Error::Encoding(
+            b"" | b"identity" => Ok(ContentDecoder::Plain),
+            b"gzip" | b"x-gzip" => Ok(ContentDecoder::Gzip(MultiGzDecoder::new(Vec::new()))),
+            b"deflate" => Ok(ContentDecoder::Deflate),
+            _ => Err(CurlError::Encoding(
                 "Unrecognized content encoding type. libcurl understands deflate, gzip content encodings.",
             )),
         }
@@ -36,15 +36,15 @@ impl Decoder {
     pub(crate) fn feed(
         &mut self,
         bytes: &[u8],
-        sink: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        if let (Decoder::Deflate, Some(first)) = (&self, bytes.first()) {
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), CurlError>,
+    ) -> Result<(), CurlError> {
+        if let (ContentDecoder::Deflate, Some(first)) = (&self, bytes.first()) {
             *self = match first & 0x0f {
-                8 => Decoder::Zlib(ZlibDecoder::new(Vec::new())),
-                _ => Decoder::Raw(DeflateDecoder::new(Vec::new())),
+                8 => ContentDecoder::Zlib(ZlibDecoder::new(Vec::new())),
+                _ => ContentDecoder::Raw(DeflateDecoder::new(Vec::new())),
             };
         }
-        if matches!(self, Decoder::Plain) {
+        if matches!(self, ContentDecoder::Plain) {
             return sink(bytes);
         }
         for bite in bytes.chunks(BITE) {
@@ -54,22 +54,25 @@ impl Decoder {
         Ok(())
     }
 
-    fn write(&mut self, bite: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, bite: &[u8]) -> Result<(), CurlError> {
         let written = match self {
-            Decoder::Gzip(d) => d.write_all(bite),
-            Decoder::Zlib(d) => d.write_all(bite),
-            Decoder::Raw(d) => d.write_all(bite),
-            Decoder::Plain | Decoder::Deflate => Ok(()),
+            ContentDecoder::Gzip(d) => d.write_all(bite),
+            ContentDecoder::Zlib(d) => d.write_all(bite),
+            ContentDecoder::Raw(d) => d.write_all(bite),
+            ContentDecoder::Plain | ContentDecoder::Deflate => Ok(()),
         };
         written.map_err(|_| BROKEN)
     }
 
-    fn drain(&mut self, sink: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    fn drain(
+        &mut self,
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), CurlError>,
+    ) -> Result<(), CurlError> {
         let out = match self {
-            Decoder::Gzip(d) => d.get_mut(),
-            Decoder::Zlib(d) => d.get_mut(),
-            Decoder::Raw(d) => d.get_mut(),
-            Decoder::Plain | Decoder::Deflate => return Ok(()),
+            ContentDecoder::Gzip(d) => d.get_mut(),
+            ContentDecoder::Zlib(d) => d.get_mut(),
+            ContentDecoder::Raw(d) => d.get_mut(),
+            ContentDecoder::Plain | ContentDecoder::Deflate => return Ok(()),
         };
         let out = std::mem::take(out);
         if out.is_empty() { Ok(()) } else { sink(&out) }
@@ -78,13 +81,13 @@ impl Decoder {
     /// The end: what has been held back, or an error for what is not whole.
     pub(crate) fn end(
         &mut self,
-        sink: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), CurlError>,
+    ) -> Result<(), CurlError> {
         let ended = match self {
-            Decoder::Gzip(d) => d.try_finish(),
-            Decoder::Zlib(d) => d.try_finish(),
-            Decoder::Raw(d) => d.try_finish(),
-            Decoder::Plain | Decoder::Deflate => Ok(()),
+            ContentDecoder::Gzip(d) => d.try_finish(),
+            ContentDecoder::Zlib(d) => d.try_finish(),
+            ContentDecoder::Raw(d) => d.try_finish(),
+            ContentDecoder::Plain | ContentDecoder::Deflate => Ok(()),
         };
         ended.map_err(|_| BROKEN)?;
         self.drain(sink)

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// A transfer that failed: `curl: (CODE) TEXT`.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub(crate) enum Error {
+pub(crate) enum CurlError {
     #[error("Protocol \"{0}\" not supported")]
     Protocol(String),
     #[error("URL using bad/illegal format or missing URL")]
@@ -43,30 +43,30 @@ pub(crate) enum Error {
     Rewind,
 }
 
-impl Error {
+impl CurlError {
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Error::Protocol(_) => 1,
-            Error::Url | Error::Glob { .. } => 3,
-            Error::Denied(_) => 7,
-            Error::Host { code, .. } => *code,
-            Error::Status(_) => 22,
-            Error::Write | Error::Closed => 23,
-            Error::Read => 26,
-            Error::Time(..) => 28,
-            Error::Range => 33,
-            Error::Redirects(_) => 47,
-            Error::Answer => 56,
-            Error::Encoding(_) => 61,
-            Error::Size => 63,
-            Error::Rewind => 65,
+            CurlError::Protocol(_) => 1,
+            CurlError::Url | CurlError::Glob { .. } => 3,
+            CurlError::Denied(_) => 7,
+            CurlError::Host { code, .. } => *code,
+            CurlError::Status(_) => 22,
+            CurlError::Write | CurlError::Closed => 23,
+            CurlError::Read => 26,
+            CurlError::Time(..) => 28,
+            CurlError::Range => 33,
+            CurlError::Redirects(_) => 47,
+            CurlError::Answer => 56,
+            CurlError::Encoding(_) => 61,
+            CurlError::Size => 63,
+            CurlError::Rewind => 65,
         }
     }
 }
 
 /// A command line that does not fit.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub(crate) enum Usage {
+pub(crate) enum CurlUsageError {
     #[error("option {0}: is unknown")]
     Unknown(String),
     #[error("option {0}: requires parameter")]
@@ -90,8 +90,8 @@ pub(crate) enum Usage {
     NoUrl,
 }
 
-impl Usage {
+impl CurlUsageError {
     pub(crate) fn code(&self) -> u8 {
-        if matches!(self, Usage::File(_) | Usage::Upload(_)) { 26 } else { 2 }
+        if matches!(self, CurlUsageError::File(_) | CurlUsageError::Upload(_)) { 26 } else { 2 }
     }
 }

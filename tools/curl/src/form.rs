@@ -4,37 +4,37 @@ use std::fs;
 
 use box_applet::Ctx;
 
-use crate::data::{Body, Piece};
-use crate::error::{Error, Usage};
-use crate::options::Parser;
+use crate::data::{BodyPiece, RequestBody};
+use crate::error::{CurlError, CurlUsageError};
+use crate::options::CurlParser;
 
 /// One `-F`, as meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Field {
+pub(crate) struct FormField {
     name: Vec<u8>,
-    content: Content,
+    content: FormContent,
     kind: Option<Vec<u8>>,
     file_name: Option<Vec<u8>>,
     headers: Vec<Vec<u8>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Content {
+enum FormContent {
     Bytes(Vec<u8>),
     /// The name of a file that is opened when the request is made.
     File(Vec<u8>),
 }
 
 /// `--form-string NAME=TEXT`.
-pub(crate) fn literal(value: &[u8]) -> Option<Field> {
+pub(crate) fn literal(value: &[u8]) -> Option<FormField> {
     let at = value.iter().position(|b| *b == b'=')?;
-    let content = Content::Bytes(value[at + 1..].to_vec());
+    let content = FormContent::Bytes(value[at + 1..].to_vec());
     let name = value[..at].to_vec();
-    Some(Field { name, content, kind: None, file_name: None, headers: Vec::new() })
+    Some(FormField { name, content, kind: None, file_name: None, headers: Vec::new() })
 }
 
 /// `-F NAME=TEXT`, `NAME=@FILE`, `NAME=<FILE`, with `;type=`, `;filename=`, `;headers=`.
-pub(crate) fn field(p: &mut Parser<'_, '_>, value: &[u8]) -> Result<Field, Usage> {
+pub(crate) fn field(p: &mut CurlParser<'_, '_>, value: &[u8]) -> Result<FormField, CurlUsageError> {
     let at = value.iter().position(|b| *b == b'=').ok_or_else(|| p.bad())?;
     let (name, rest) = (value[..at].to_vec(), &value[at + 1..]);
     let (sign, rest) = match rest.split_first() {
@@ -43,13 +43,13 @@ pub(crate) fn field(p: &mut Parser<'_, '_>, value: &[u8]) -> Result<Field, Usage
     };
     let (main, mut rest) = word(rest, false);
     let content = match sign {
-        b'=' => Content::Bytes(main.clone()),
-        b'<' => Content::Bytes(p.read(&main)?),
-        _ if main == b"-" => Content::Bytes(p.read(&main)?),
-        _ => Content::File(main.clone()),
+        b'=' => FormContent::Bytes(main.clone()),
+        b'<' => FormContent::Bytes(p.read(&main)?),
+        _ if main == b"-" => FormContent::Bytes(p.read(&main)?),
+        _ => FormContent::File(main.clone()),
     };
     let file_name = (sign == b'@').then(|| base_name(&main).to_vec());
-    let mut field = Field { name, content, kind: None, file_name, headers: Vec::new() };
+    let mut field = FormField { name, content, kind: None, file_name, headers: Vec::new() };
     while let Some(parameter) = rest.strip_prefix(b";") {
         let parameter = parameter.trim_ascii_start();
         let end = parameter.iter().position(|b| b"=;".contains(b)).unwrap_or(parameter.len());
@@ -141,7 +141,11 @@ fn quoted(text: &[u8]) -> Vec<u8> {
 }
 
 /// The body of a form; files must be there.
-pub(crate) fn body(ctx: &Ctx<'_>, fields: &[Field], boundary: &str) -> Result<Body, Error> {
+pub(crate) fn body(
+    ctx: &Ctx<'_>,
+    fields: &[FormField],
+    boundary: &str,
+) -> Result<RequestBody, CurlError> {
     let mut pieces = Vec::new();
     for field in fields {
         let mut head =
@@ -160,24 +164,24 @@ pub(crate) fn body(ctx: &Ctx<'_>, fields: &[Field], boundary: &str) -> Result<Bo
             head.extend([line, &b"\r\n"[..]].concat());
         }
         head.extend(b"\r\n");
-        pieces.push(Piece::Bytes(head));
+        pieces.push(BodyPiece::Bytes(head));
         pieces.push(content(ctx, &field.content)?);
-        pieces.push(Piece::Bytes(b"\r\n".to_vec()));
+        pieces.push(BodyPiece::Bytes(b"\r\n".to_vec()));
     }
-    pieces.push(Piece::Bytes(format!("--{boundary}--\r\n").into_bytes()));
-    Ok(Body::Pieces(pieces))
+    pieces.push(BodyPiece::Bytes(format!("--{boundary}--\r\n").into_bytes()));
+    Ok(RequestBody::Pieces(pieces))
 }
 
-fn content(ctx: &Ctx<'_>, content: &Content) -> Result<Piece, Error> {
+fn content(ctx: &Ctx<'_>, content: &FormContent) -> Result<BodyPiece, CurlError> {
     let name = match content {
-        Content::Bytes(bytes) => return Ok(Piece::Bytes(bytes.clone())),
-        Content::File(name) => name,
+        FormContent::Bytes(bytes) => return Ok(BodyPiece::Bytes(bytes.clone())),
+        FormContent::File(name) => name,
     };
     let path = ctx.path(name);
-    let data = fs::metadata(&path).map_err(|_| Error::Read)?;
+    let data = fs::metadata(&path).map_err(|_| CurlError::Read)?;
     if data.is_file() {
-        return Ok(Piece::File(path, data.len()));
+        return Ok(BodyPiece::File(path, data.len()));
     }
     // A pipe has no length to announce.
-    fs::read(&path).map(Piece::Bytes).map_err(|_| Error::Read)
+    fs::read(&path).map(BodyPiece::Bytes).map_err(|_| CurlError::Read)
 }

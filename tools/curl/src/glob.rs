@@ -1,10 +1,10 @@
 //! URL globbing (curl(1), "GLOBBING"): `{a,b}`, `[1-10]`, `[001-100:2]`, `[a-z]`; `\` takes a sign's meaning.
 
-use crate::error::Error;
+use crate::error::CurlError;
 
 /// A part of a pattern.
 #[derive(Debug, PartialEq, Eq)]
-enum Part {
+enum UrlPart {
     Text(Vec<u8>),
     Set(Vec<Vec<u8>>),
     Numbers { from: u64, to: u64, step: u64, width: usize },
@@ -13,26 +13,26 @@ enum Part {
 
 /// A URL that stands for one or more.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Pattern(Vec<Part>);
+pub(crate) struct UrlGlob(Vec<UrlPart>);
 
-impl Part {
+impl UrlPart {
     fn count(&self) -> u64 {
         match self {
-            Part::Text(_) => 1,
-            Part::Set(all) => all.len() as u64,
-            Part::Numbers { from, to, step, .. } => ((to - from) / step).saturating_add(1),
-            Part::Letters { from, to, step } => u64::from((to - from) / step) + 1,
+            UrlPart::Text(_) => 1,
+            UrlPart::Set(all) => all.len() as u64,
+            UrlPart::Numbers { from, to, step, .. } => ((to - from) / step).saturating_add(1),
+            UrlPart::Letters { from, to, step } => u64::from((to - from) / step) + 1,
         }
     }
 
     fn nth(&self, n: u64) -> Vec<u8> {
         match self {
-            Part::Text(text) => text.clone(),
-            Part::Set(all) => all[n as usize].clone(),
-            Part::Numbers { from, step, width, .. } => {
+            UrlPart::Text(text) => text.clone(),
+            UrlPart::Set(all) => all[n as usize].clone(),
+            UrlPart::Numbers { from, step, width, .. } => {
                 format!("{:0width$}", from + n * step, width = *width).into_bytes()
             }
-            Part::Letters { from, step, .. } => vec![from + (n as u8) * step],
+            UrlPart::Letters { from, step, .. } => vec![from + (n as u8) * step],
         }
     }
 }
@@ -69,14 +69,14 @@ impl Match {
     }
 }
 
-impl Pattern {
+impl UrlGlob {
     /// A URL as it is (`-g`).
-    pub(crate) fn literal(url: &[u8]) -> Pattern {
-        Pattern(vec![Part::Text(url.to_vec())])
+    pub(crate) fn literal(url: &[u8]) -> UrlGlob {
+        UrlGlob(vec![UrlPart::Text(url.to_vec())])
     }
 
-    pub(crate) fn parse(url: &[u8]) -> Result<Pattern, Error> {
-        Reader { url, at: 0 }.pattern().map_err(|(what, at)| Error::Glob {
+    pub(crate) fn parse(url: &[u8]) -> Result<UrlGlob, CurlError> {
+        UrlGlobReader { url, at: 0 }.pattern().map_err(|(what, at)| CurlError::Glob {
             what,
             at: at + 1,
             url: String::from_utf8_lossy(url).into_owned(),
@@ -99,7 +99,7 @@ impl Pattern {
         for (part, n) in self.0.iter().zip(chosen) {
             let text = part.nth(n);
             out.url.extend(&text);
-            if !matches!(part, Part::Text(_)) {
+            if !matches!(part, UrlPart::Text(_)) {
                 out.places.push(text);
             }
         }
@@ -109,13 +109,13 @@ impl Pattern {
 
 type Wrong = (&'static str, usize);
 
-struct Reader<'a> {
+struct UrlGlobReader<'a> {
     url: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
-    fn pattern(mut self) -> Result<Pattern, Wrong> {
+impl UrlGlobReader<'_> {
+    fn pattern(mut self) -> Result<UrlGlob, Wrong> {
         let mut parts = Vec::new();
         let mut text = Vec::new();
         while let Some(b) = self.next() {
@@ -136,11 +136,11 @@ impl Reader<'_> {
                     continue;
                 }
             };
-            parts.push(Part::Text(std::mem::take(&mut text)));
+            parts.push(UrlPart::Text(std::mem::take(&mut text)));
             parts.push(part);
         }
-        parts.push(Part::Text(text));
-        Ok(Pattern(parts))
+        parts.push(UrlPart::Text(text));
+        Ok(UrlGlob(parts))
     }
 
     fn next(&mut self) -> Option<u8> {
@@ -158,7 +158,7 @@ impl Reader<'_> {
         std::str::from_utf8(inside).is_ok_and(|t| t.parse::<std::net::Ipv6Addr>().is_ok())
     }
 
-    fn set(&mut self) -> Result<Part, Wrong> {
+    fn set(&mut self) -> Result<UrlPart, Wrong> {
         let opened = self.at;
         let (mut all, mut one) = (Vec::new(), Vec::new());
         loop {
@@ -176,10 +176,10 @@ impl Reader<'_> {
             return Err(("empty string within braces", self.at - 1));
         }
         all.push(one);
-        Ok(Part::Set(all))
+        Ok(UrlPart::Set(all))
     }
 
-    fn range(&mut self) -> Result<Part, Wrong> {
+    fn range(&mut self) -> Result<UrlPart, Wrong> {
         let opened = self.at;
         let wrong = ("bad range", opened);
         let len = self.url[opened..].iter().position(|b| *b == b']').ok_or(wrong)?;
@@ -189,10 +189,10 @@ impl Reader<'_> {
         let (from, to) = range.split_once('-').ok_or(wrong)?;
         let part = match (from.as_bytes(), to.as_bytes()) {
             ([a], [b]) if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => {
-                Part::Letters { from: *a, to: *b, step: step.parse().map_err(|_| wrong)? }
+                UrlPart::Letters { from: *a, to: *b, step: step.parse().map_err(|_| wrong)? }
             }
             _ if from.len() > 20 => return Err(wrong),
-            _ => Part::Numbers {
+            _ => UrlPart::Numbers {
                 from: from.parse().map_err(|_| wrong)?,
                 to: to.parse().map_err(|_| wrong)?,
                 step: step.parse().map_err(|_| wrong)?,
@@ -200,10 +200,10 @@ impl Reader<'_> {
             },
         };
         let fits = match &part {
-            Part::Numbers { from, to, step, .. } => {
+            UrlPart::Numbers { from, to, step, .. } => {
                 from <= to && *step > 0 && from.checked_add(*step).is_some()
             }
-            Part::Letters { from, to, step } => from <= to && *step > 0,
+            UrlPart::Letters { from, to, step } => from <= to && *step > 0,
             _ => true,
         };
         if fits { Ok(part) } else { Err(wrong) }
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     fn all(url: &str) -> Vec<String> {
-        let pattern = Pattern::parse(url.as_bytes()).unwrap();
+        let pattern = UrlGlob::parse(url.as_bytes()).unwrap();
         pattern.matches().map(|m| String::from_utf8(m.url).unwrap()).collect()
     }
 
@@ -244,7 +244,7 @@ mod tests {
                 "bad range in URL position 24:\nhttp://127.0.0.1:8971/[a]\n                       ^",
             ),
         ] {
-            let e = Pattern::parse(url.as_bytes()).unwrap_err();
+            let e = UrlGlob::parse(url.as_bytes()).unwrap_err();
             assert_eq!((e.code(), e.to_string().as_str()), (3, message));
         }
         for bad in [
@@ -260,12 +260,12 @@ mod tests {
             "[a-5]",
             "[1-99999999999999999999]",
         ] {
-            assert!(Pattern::parse(bad.as_bytes()).is_err(), "{bad}");
+            assert!(UrlGlob::parse(bad.as_bytes()).is_err(), "{bad}");
         }
         // Widths that no number is printed with.
         let long = "0".repeat(100_000);
         for bad in [format!("[{long}-1]"), format!("{long}[")] {
-            let e = Pattern::parse(bad.as_bytes()).unwrap_err();
+            let e = UrlGlob::parse(bad.as_bytes()).unwrap_err();
             assert!(e.to_string().contains("bad range"));
         }
     }
@@ -273,7 +273,7 @@ mod tests {
     /// A huge range costs nothing before it is used.
     #[test]
     fn ranges_are_lazy() {
-        let pattern = Pattern::parse(b"[0-18446744073709551614][0-18446744073709551614]").unwrap();
+        let pattern = UrlGlob::parse(b"[0-18446744073709551614][0-18446744073709551614]").unwrap();
         assert_eq!(pattern.matches().nth(1).unwrap().url, b"01");
     }
 

@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
-use box_sys::http::{Answer, MAX_HEADERS, PART, Request, Response, Step};
-use box_sys::net::{self, Kind, Wait};
+use box_sys::http::{HttpAnswer, HttpRequest, HttpStep, MAX_HEADERS, PART, Response};
+use box_sys::net::{self, NetSocketKind, Wait};
 
-use crate::error::Error;
+use crate::error::CurlError;
 use crate::url::Url;
 
 /// Numbers from here on are requests of this file; the host's are below.
@@ -25,13 +25,13 @@ const MAX_CHUNK_LINE: usize = 4096;
 /// Requests under way.
 #[derive(Default)]
 pub(crate) struct Loopback {
-    open: HashMap<u64, Connection>,
+    open: HashMap<u64, LoopbackConnection>,
     made: u64,
 }
 
 /// What is left of a response's body.
 #[derive(Debug)]
-enum Rest {
+enum BodyRest {
     Nothing,
     Bytes(u64),
     UntilEnd,
@@ -42,22 +42,22 @@ enum Rest {
     },
 }
 
-struct Connection {
+struct LoopbackConnection {
     socket: File,
-    request: Request,
+    request: HttpRequest,
     is_chunked: bool,
     /// What was read and is not used.
     buffer: Vec<u8>,
-    rest: Rest,
+    rest: BodyRest,
     received: u64,
     begun: Instant,
 }
 
-fn failed(code: u8, why: impl Into<String>) -> Error {
-    Error::Host { code, why: why.into() }
+fn failed(code: u8, why: impl Into<String>) -> CurlError {
+    CurlError::Host { code, why: why.into() }
 }
 
-fn broken(e: &std::io::Error) -> Error {
+fn broken(e: &std::io::Error) -> CurlError {
     failed(56, format!("Recv failure: {}", box_sys::strerror(e)))
 }
 
@@ -73,41 +73,43 @@ pub(crate) fn is_own(url: &[u8]) -> bool {
 
 impl Loopback {
     /// Whether a step is about a request of ours.
-    pub(crate) fn has(&self, step: &Step) -> bool {
+    pub(crate) fn has(&self, step: &HttpStep) -> bool {
         match step {
-            Step::Open(_) | Step::Names(..) => false,
-            Step::Body(n, _) | Step::End(n) | Step::Read(n) | Step::Close(n) => *n >= FIRST,
+            HttpStep::Open(_) | HttpStep::Names(..) => false,
+            HttpStep::Body(n, _) | HttpStep::End(n) | HttpStep::Read(n) | HttpStep::Close(n) => {
+                *n >= FIRST
+            }
         }
     }
 
-    pub(crate) fn ask(&mut self, step: &Step) -> Result<Answer, Error> {
+    pub(crate) fn ask(&mut self, step: &HttpStep) -> Result<HttpAnswer, CurlError> {
         let number = match step {
-            Step::Open(request) => {
-                let connection = Connection::open(request)?;
+            HttpStep::Open(request) => {
+                let connection = LoopbackConnection::open(request)?;
                 let number = FIRST + self.made;
                 self.made += 1;
                 self.open.insert(number, connection);
-                return Ok(Answer::Opened(number));
+                return Ok(HttpAnswer::Opened(number));
             }
-            Step::Close(n) => {
+            HttpStep::Close(n) => {
                 self.open.remove(n);
-                return Ok(Answer::Done);
+                return Ok(HttpAnswer::Done);
             }
             // A question to the host.
-            Step::Names(..) => return Err(Error::Answer),
-            Step::Body(n, _) | Step::End(n) | Step::Read(n) => n,
+            HttpStep::Names(..) => return Err(CurlError::Answer),
+            HttpStep::Body(n, _) | HttpStep::End(n) | HttpStep::Read(n) => n,
         };
-        let connection = self.open.get_mut(number).ok_or(Error::Answer)?;
+        let connection = self.open.get_mut(number).ok_or(CurlError::Answer)?;
         match step {
-            Step::Body(_, part) => connection.send(part).map(|()| Answer::Done),
-            Step::End(_) => connection.respond().map(Answer::Head),
-            _ => connection.read().map(Answer::Body),
+            HttpStep::Body(_, part) => connection.send(part).map(|()| HttpAnswer::Done),
+            HttpStep::End(_) => connection.respond().map(HttpAnswer::Head),
+            _ => connection.read().map(HttpAnswer::Body),
         }
     }
 }
 
-impl Connection {
-    fn open(request: &Request) -> Result<Connection, Error> {
+impl LoopbackConnection {
+    fn open(request: &HttpRequest) -> Result<LoopbackConnection, CurlError> {
         let begun = Instant::now();
         let url = Url::parse(&request.url)?;
         if url.https {
@@ -119,22 +121,23 @@ impl Connection {
         let host = String::from_utf8_lossy(&url.host).into_owned();
         let patience = [request.connect_time, request.time].into_iter().filter(|ms| *ms > 0).min();
         let patience = patience.map(Duration::from_millis);
-        let socket = net::connect_to(&host, url.port(), Kind::Stream, patience).map_err(|e| {
-            let (port, ms) = (url.port(), begun.elapsed().as_millis());
-            let bare = host.trim_matches(['[', ']']);
-            if e.kind() == ErrorKind::TimedOut {
-                return failed(28, format!("Connection timed out after {ms} milliseconds"));
-            }
-            let why = "Could not connect to server";
-            failed(7, format!("Failed to connect to {bare} port {port} after {ms} ms: {why}"))
-        })?;
+        let socket =
+            net::connect_to(&host, url.port(), NetSocketKind::Stream, patience).map_err(|e| {
+                let (port, ms) = (url.port(), begun.elapsed().as_millis());
+                let bare = host.trim_matches(['[', ']']);
+                if e.kind() == ErrorKind::TimedOut {
+                    return failed(28, format!("Connection timed out after {ms} milliseconds"));
+                }
+                let why = "Could not connect to server";
+                failed(7, format!("Failed to connect to {bare} port {port} after {ms} ms: {why}"))
+            })?;
         let is_chunked = request.body.is_none();
-        let mut connection = Connection {
+        let mut connection = LoopbackConnection {
             socket,
             request: request.clone(),
             is_chunked,
             buffer: Vec::new(),
-            rest: Rest::Nothing,
+            rest: BodyRest::Nothing,
             received: 0,
             begun,
         };
@@ -143,7 +146,7 @@ impl Connection {
     }
 
     /// A server that has closed already may have answered: its answer is what counts then.
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), CurlError> {
         match self.socket.write_all(bytes) {
             Err(e) if !matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
                 Err(failed(55, format!("Send failure: {}", box_sys::strerror(&e))))
@@ -152,7 +155,7 @@ impl Connection {
         }
     }
 
-    fn send(&mut self, part: &[u8]) -> Result<(), Error> {
+    fn send(&mut self, part: &[u8]) -> Result<(), CurlError> {
         if !self.is_chunked {
             return self.write(part);
         }
@@ -164,13 +167,13 @@ impl Connection {
     }
 
     /// Reads more into the buffer; false at the end.
-    fn fill(&mut self) -> Result<bool, Error> {
+    fn fill(&mut self) -> Result<bool, CurlError> {
         if self.request.time > 0 {
             let most = Duration::from_millis(self.request.time);
             let left = most.saturating_sub(self.begun.elapsed());
             let ready = net::wait(&[(&self.socket, Wait::Read)], Some(left));
             if !ready.map_err(|e| broken(&e))?.iter().any(|r| *r) {
-                return Err(Error::Time(self.begun.elapsed().as_millis(), self.received));
+                return Err(CurlError::Time(self.begun.elapsed().as_millis(), self.received));
             }
         }
         let mut part = vec![0; PART];
@@ -187,7 +190,7 @@ impl Connection {
     }
 
     /// Ends the request and reads the response's head.
-    fn respond(&mut self) -> Result<Response, Error> {
+    fn respond(&mut self) -> Result<Response, CurlError> {
         if self.is_chunked {
             self.write(b"0\r\n\r\n")?;
         }
@@ -219,7 +222,7 @@ impl Connection {
     }
 
     /// At most that many bytes of the body out of the buffer, which is filled if it is empty.
-    fn part(&mut self, most: u64) -> Result<Vec<u8>, Error> {
+    fn part(&mut self, most: u64) -> Result<Vec<u8>, CurlError> {
         if self.buffer.is_empty() && !self.fill()? {
             return Ok(Vec::new());
         }
@@ -229,41 +232,41 @@ impl Connection {
     }
 
     /// The next part of the body; an empty one at its end.
-    fn read(&mut self) -> Result<Vec<u8>, Error> {
+    fn read(&mut self) -> Result<Vec<u8>, CurlError> {
         match self.rest {
-            Rest::Nothing | Rest::Bytes(0) => Ok(Vec::new()),
-            Rest::UntilEnd => self.part(u64::MAX),
-            Rest::Bytes(left) => {
+            BodyRest::Nothing | BodyRest::Bytes(0) => Ok(Vec::new()),
+            BodyRest::UntilEnd => self.part(u64::MAX),
+            BodyRest::Bytes(left) => {
                 let part = self.part(left)?;
                 if part.is_empty() {
                     let why = format!("end of response with {left} bytes missing");
                     return Err(failed(18, why));
                 }
-                self.rest = Rest::Bytes(left - part.len() as u64);
+                self.rest = BodyRest::Bytes(left - part.len() as u64);
                 Ok(part)
             }
-            Rest::Chunks { left: 0, is_first } => {
+            BodyRest::Chunks { left: 0, is_first } => {
                 let left = self.chunk(is_first)?;
                 if left == 0 {
-                    self.rest = Rest::Nothing;
+                    self.rest = BodyRest::Nothing;
                     return Ok(Vec::new());
                 }
-                self.rest = Rest::Chunks { left, is_first: false };
+                self.rest = BodyRest::Chunks { left, is_first: false };
                 self.read()
             }
-            Rest::Chunks { left, is_first } => {
+            BodyRest::Chunks { left, is_first } => {
                 let part = self.part(left)?;
                 if part.is_empty() {
                     return Err(failed(18, "transfer closed with outstanding read data remaining"));
                 }
-                self.rest = Rest::Chunks { left: left - part.len() as u64, is_first };
+                self.rest = BodyRest::Chunks { left: left - part.len() as u64, is_first };
                 Ok(part)
             }
         }
     }
 
     /// The next chunk's length.
-    fn chunk(&mut self, is_first: bool) -> Result<u64, Error> {
+    fn chunk(&mut self, is_first: bool) -> Result<u64, CurlError> {
         let bad = || failed(56, "chunk hex-length char not a hex digit");
         // A chunk's line end comes before the next one's length.
         let skip = if is_first { 0 } else { 2 };
@@ -291,7 +294,7 @@ impl Connection {
 }
 
 /// A request's head as it is sent.
-fn head(request: &Request, url: &Url) -> Vec<u8> {
+fn head(request: &HttpRequest, url: &Url) -> Vec<u8> {
     let has = |name: &[u8]| request.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
     let mut out = [&request.method, &b" "[..], &url.target(), b" HTTP/1.1\r\n"].concat();
     let mut line = |name: &[u8], value: &[u8]| {
@@ -319,7 +322,7 @@ fn head(request: &Request, url: &Url) -> Vec<u8> {
 }
 
 /// The head at the beginning of these bytes, and its length; `None` if it is not all there.
-fn parse(bytes: &[u8]) -> Result<Option<(usize, Response)>, Error> {
+fn parse(bytes: &[u8]) -> Result<Option<(usize, Response)>, CurlError> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut headers);
     let used = match response.parse(bytes) {
@@ -347,17 +350,17 @@ fn status(bytes: &[u8]) -> u16 {
 }
 
 /// How the response's body is delimited (RFC 9112, 6.3).
-fn rest(request: &Request, response: &Response) -> Result<Rest, Error> {
+fn rest(request: &HttpRequest, response: &Response) -> Result<BodyRest, CurlError> {
     let all = |name: &str| {
         let name = name.to_owned();
         let same = move |n: &[u8]| n.eq_ignore_ascii_case(name.as_bytes());
         response.headers.iter().filter(move |(n, _)| same(n)).map(|(_, v)| v.trim_ascii())
     };
     if request.method == b"HEAD" || matches!(response.status, 204 | 304) {
-        return Ok(Rest::Nothing);
+        return Ok(BodyRest::Nothing);
     }
     if all("transfer-encoding").any(|v| v.to_ascii_lowercase().ends_with(b"chunked")) {
-        return Ok(Rest::Chunks { left: 0, is_first: true });
+        return Ok(BodyRest::Chunks { left: 0, is_first: true });
     }
     let mut length = None;
     for value in all("content-length") {
@@ -369,7 +372,7 @@ fn rest(request: &Request, response: &Response) -> Result<Rest, Error> {
             _ => return Err(failed(8, "Invalid Content-Length: value")),
         }
     }
-    Ok(length.map_or(Rest::UntilEnd, Rest::Bytes))
+    Ok(length.map_or(BodyRest::UntilEnd, BodyRest::Bytes))
 }
 
 #[cfg(test)]
@@ -380,7 +383,7 @@ mod tests {
     /// A server that answers one request with these bytes; gives what was asked.
     fn server(answer: &'static [u8]) -> (String, std::thread::JoinHandle<String>) {
         let any = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
-        let listener = net::listen(any, Kind::Stream).unwrap();
+        let listener = net::listen(any, NetSocketKind::Stream).unwrap();
         let port = net::local_address(&listener).unwrap().port();
         let work = move || {
             let (mut socket, _) = net::accept(&listener).unwrap();
@@ -395,23 +398,23 @@ mod tests {
         (format!("http://localhost:{port}/a?b"), std::thread::spawn(work))
     }
 
-    fn fetch(url: &str) -> Result<(Response, Vec<u8>), Error> {
+    fn fetch(url: &str) -> Result<(Response, Vec<u8>), CurlError> {
         let mut own = Loopback::default();
-        let request = Request {
+        let request = HttpRequest {
             method: b"GET".to_vec(),
             url: url.into(),
             headers: vec![(b"X-A".to_vec(), b"b".to_vec())],
             body: Some(0),
-            ..Request::default()
+            ..HttpRequest::default()
         };
-        let Answer::Opened(n) = own.ask(&Step::Open(request))? else { panic!() };
-        assert!(own.has(&Step::End(n)));
-        let Answer::Head(head) = own.ask(&Step::End(n))? else { panic!() };
+        let HttpAnswer::Opened(n) = own.ask(&HttpStep::Open(request))? else { panic!() };
+        assert!(own.has(&HttpStep::End(n)));
+        let HttpAnswer::Head(head) = own.ask(&HttpStep::End(n))? else { panic!() };
         let mut body = Vec::new();
         loop {
-            match own.ask(&Step::Read(n))? {
-                Answer::Body(part) if part.is_empty() => return Ok((head, body)),
-                Answer::Body(part) => body.extend(part),
+            match own.ask(&HttpStep::Read(n))? {
+                HttpAnswer::Body(part) if part.is_empty() => return Ok((head, body)),
+                HttpAnswer::Body(part) => body.extend(part),
                 _ => panic!(),
             }
         }

@@ -6,14 +6,14 @@ use std::io::Write;
 
 use box_applet::Ctx;
 
-use crate::error::Usage;
-use crate::form::Field;
+use crate::error::CurlUsageError;
+use crate::form::FormField;
 use crate::{config, data};
-pub(crate) use table::{Kind, OPTIONS, Opt};
+pub(crate) use table::{CurlOption, CurlOptionKind, OPTIONS};
 
 /// Where a body goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Out {
+pub(crate) enum BodyOutput {
     /// `-o`, with `#1` not yet filled in; `-` is standard output.
     File(Vec<u8>),
     /// `-O`
@@ -33,9 +33,9 @@ pub(crate) struct Globals {
 
 /// One group.
 #[derive(Debug, Default)]
-pub(crate) struct Op {
+pub(crate) struct CurlOperation {
     pub(crate) urls: Vec<Vec<u8>>,
-    pub(crate) outs: Vec<Out>,
+    pub(crate) outs: Vec<BodyOutput>,
     pub(crate) uploads: Vec<Vec<u8>>,
     pub(crate) remote_name_all: bool,
     pub(crate) output_dir: Option<Vec<u8>>,
@@ -46,7 +46,7 @@ pub(crate) struct Op {
     pub(crate) data: Option<Vec<u8>>,
     pub(crate) json: bool,
     pub(crate) get: bool,
-    pub(crate) form: Vec<Field>,
+    pub(crate) form: Vec<FormField>,
     pub(crate) query: Vec<Vec<u8>>,
     pub(crate) headers: Vec<Vec<u8>>,
     pub(crate) head: bool,
@@ -85,17 +85,17 @@ pub(crate) struct Op {
 
 /// What is to be done.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct CurlRequest {
     pub(crate) globals: Globals,
-    pub(crate) ops: Vec<Op>,
+    pub(crate) ops: Vec<CurlOperation>,
     pub(crate) help: bool,
     pub(crate) version: bool,
 }
 
 /// Reads options, from the command line and from config files.
-pub(crate) struct Parser<'a, 'c> {
+pub(crate) struct CurlParser<'a, 'c> {
     pub(crate) ctx: &'a mut Ctx<'c>,
-    pub(crate) asked: Asked,
+    pub(crate) asked: CurlRequest,
     /// How deep config files name others.
     pub(crate) depth: usize,
     /// The option at hand, as written.
@@ -103,9 +103,9 @@ pub(crate) struct Parser<'a, 'c> {
 }
 
 /// Reads the command line, with the user's config file before it unless `-q` is first.
-pub(crate) fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Asked, Usage> {
-    let asked = Asked { ops: vec![Op::default()], ..Asked::default() };
-    let mut parser = Parser { ctx, asked, depth: 0, shown: String::new() };
+pub(crate) fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CurlRequest, CurlUsageError> {
+    let asked = CurlRequest { ops: vec![CurlOperation::default()], ..CurlRequest::default() };
+    let mut parser = CurlParser { ctx, asked, depth: 0, shown: String::new() };
     let quiet = |a: &Vec<u8>| a == b"--disable" || (a.starts_with(b"-q") && !a.starts_with(b"--"));
     if !args.first().is_some_and(quiet) {
         config::default(&mut parser)?;
@@ -116,25 +116,25 @@ pub(crate) fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Asked, Usage>
         let bodies = bodies.iter().filter(|b| **b).count();
         if op.resume.is_some() && !op.uploads.is_empty() {
             let why = "uploads cannot be resumed here";
-            return Err(Usage::Refused("--continue-at".into(), why));
+            return Err(CurlUsageError::Refused("--continue-at".into(), why));
         }
         if bodies > 1 || (op.head && bodies > 0) {
-            return Err(Usage::Methods);
+            return Err(CurlUsageError::Methods);
         }
     }
     Ok(parser.asked)
 }
 
-impl Parser<'_, '_> {
-    pub(crate) fn op(&mut self) -> &mut Op {
+impl CurlParser<'_, '_> {
+    pub(crate) fn op(&mut self) -> &mut CurlOperation {
         if self.asked.ops.is_empty() {
-            self.asked.ops.push(Op::default());
+            self.asked.ops.push(CurlOperation::default());
         }
         let last = self.asked.ops.len() - 1;
         &mut self.asked.ops[last]
     }
 
-    fn arguments(&mut self, args: &[Vec<u8>]) -> Result<(), Usage> {
+    fn arguments(&mut self, args: &[Vec<u8>]) -> Result<(), CurlUsageError> {
         let mut rest = args;
         let mut only_urls = false;
         while let Some((arg, behind)) = rest.split_first() {
@@ -154,7 +154,11 @@ impl Parser<'_, '_> {
     }
 
     /// One argument that begins with `-`; whether it has taken the next one as well.
-    pub(crate) fn parameter(&mut self, arg: &[u8], next: Option<&[u8]>) -> Result<bool, Usage> {
+    pub(crate) fn parameter(
+        &mut self,
+        arg: &[u8],
+        next: Option<&[u8]>,
+    ) -> Result<bool, CurlUsageError> {
         if let Some(name) = arg.strip_prefix(b"--") {
             self.shown = String::from_utf8_lossy(arg).into_owned();
             return self.long(name, next);
@@ -162,7 +166,7 @@ impl Parser<'_, '_> {
         let mut letters = &arg[1..];
         while let Some((letter, behind)) = letters.split_first() {
             self.shown = format!("-{}", char::from(*letter));
-            let unknown = || Usage::Unknown(String::from_utf8_lossy(arg).into_owned());
+            let unknown = || CurlUsageError::Unknown(String::from_utf8_lossy(arg).into_owned());
             let found = OPTIONS.iter().find(|o| o.short == Some(char::from(*letter)));
             let opt = found.ok_or_else(unknown)?;
             if !opt.kind.takes_value() {
@@ -174,51 +178,53 @@ impl Parser<'_, '_> {
                 self.apply(opt, true, behind)?;
                 return Ok(false);
             }
-            let value = next.ok_or_else(|| Usage::Parameter(self.shown.clone()))?;
+            let value = next.ok_or_else(|| CurlUsageError::Parameter(self.shown.clone()))?;
             self.apply(opt, true, value)?;
             return Ok(true);
         }
         Ok(false)
     }
 
-    fn long(&mut self, name: &[u8], next: Option<&[u8]>) -> Result<bool, Usage> {
+    fn long(&mut self, name: &[u8], next: Option<&[u8]>) -> Result<bool, CurlUsageError> {
         let named = |n: &[u8]| OPTIONS.iter().find(|o| o.long.as_bytes() == n);
         let reversed = || Some((named(name.strip_prefix(b"no-")?)?, false));
         let found = named(name).map(|o| (o, true)).or_else(reversed);
-        let (opt, on) = found.ok_or_else(|| Usage::Unknown(self.shown.clone()))?;
+        let (opt, on) = found.ok_or_else(|| CurlUsageError::Unknown(self.shown.clone()))?;
         if !on && !opt.kind.is_flag() {
-            return Err(Usage::Reversed(self.shown.clone()));
+            return Err(CurlUsageError::Reversed(self.shown.clone()));
         }
         if !opt.kind.takes_value() {
             self.apply(opt, on, b"")?;
             return Ok(false);
         }
-        let value = next.ok_or_else(|| Usage::Parameter(self.shown.clone()))?;
+        let value = next.ok_or_else(|| CurlUsageError::Parameter(self.shown.clone()))?;
         self.apply(opt, on, value)?;
         Ok(true)
     }
 
-    fn apply(&mut self, opt: &Opt, on: bool, value: &[u8]) -> Result<(), Usage> {
-        let number = || Usage::Number(self.shown.clone());
+    fn apply(&mut self, opt: &CurlOption, on: bool, value: &[u8]) -> Result<(), CurlUsageError> {
+        let number = || CurlUsageError::Number(self.shown.clone());
         match opt.kind {
-            Kind::Global(flag) => *flag(&mut self.asked.globals) = on,
-            Kind::Flag(flag) => *flag(self.op()) = on,
-            Kind::Text(text) => *text(self.op()) = Some(value.to_vec()),
-            Kind::List(list) => list(self.op()).push(value.to_vec()),
-            Kind::Count(field) => {
+            CurlOptionKind::Global(flag) => *flag(&mut self.asked.globals) = on,
+            CurlOptionKind::Flag(flag) => *flag(self.op()) = on,
+            CurlOptionKind::Text(text) => *text(self.op()) = Some(value.to_vec()),
+            CurlOptionKind::List(list) => list(self.op()).push(value.to_vec()),
+            CurlOptionKind::Count(field) => {
                 let n = std::str::from_utf8(value).ok().and_then(|v| v.parse().ok());
                 let n = n.ok_or_else(number)?;
                 *field(self.op()) = n;
             }
-            Kind::Seconds(field) => {
+            CurlOptionKind::Seconds(field) => {
                 let n = std::str::from_utf8(value).ok().and_then(|v| v.parse::<f64>().ok());
                 let n = n.filter(|n| (0.0..1e9).contains(n)).ok_or_else(number)?;
                 *field(self.op()) = n;
             }
-            Kind::Do(_, run) => run(self, value)?,
-            Kind::IgnoreValue => {}
-            Kind::Refused(_, why) if on => return Err(Usage::Refused(self.shown.clone(), why)),
-            Kind::Refused(..) => {}
+            CurlOptionKind::Do(_, run) => run(self, value)?,
+            CurlOptionKind::IgnoreValue => {}
+            CurlOptionKind::Refused(_, why) if on => {
+                return Err(CurlUsageError::Refused(self.shown.clone(), why));
+            }
+            CurlOptionKind::Refused(..) => {}
         }
         Ok(())
     }
@@ -229,16 +235,16 @@ impl Parser<'_, '_> {
         }
     }
 
-    pub(crate) fn bad(&self) -> Usage {
-        Usage::Bad(self.shown.clone())
+    pub(crate) fn bad(&self) -> CurlUsageError {
+        CurlUsageError::Bad(self.shown.clone())
     }
 
-    pub(crate) fn no_file(&self) -> Usage {
-        Usage::File(self.shown.clone())
+    pub(crate) fn no_file(&self) -> CurlUsageError {
+        CurlUsageError::File(self.shown.clone())
     }
 
     /// All of a file, or of standard input for `-`.
-    pub(crate) fn read(&mut self, name: &[u8]) -> Result<Vec<u8>, Usage> {
+    pub(crate) fn read(&mut self, name: &[u8]) -> Result<Vec<u8>, CurlUsageError> {
         self.ctx.read(name).map_err(|_| self.no_file())
     }
 
@@ -252,7 +258,11 @@ impl Parser<'_, '_> {
     }
 
     /// `-d`, `--data-binary`, `--json`: text, or `@FILE`.
-    pub(crate) fn text_or_file(&mut self, value: &[u8], ascii: bool) -> Result<Vec<u8>, Usage> {
+    pub(crate) fn text_or_file(
+        &mut self,
+        value: &[u8],
+        ascii: bool,
+    ) -> Result<Vec<u8>, CurlUsageError> {
         let Some(name) = value.strip_prefix(b"@") else { return Ok(value.to_vec()) };
         let bytes = self.read(name)?;
         Ok(if ascii { data::without_line_ends(bytes) } else { bytes })

@@ -4,16 +4,16 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use box_applet::{Ctx, Sink};
+use box_applet::{Ctx, OutputSink};
 
-use crate::error::Error;
+use crate::error::CurlError;
 use crate::glob::Match;
-use crate::options::{Op, Out};
+use crate::options::{BodyOutput, CurlOperation};
 use crate::url::Url;
 
 /// One transfer's output.
 #[derive(Debug, Default)]
-pub(crate) struct Target {
+pub(crate) struct OutputFile {
     /// `None` is standard output.
     name: Option<Vec<u8>>,
     path: PathBuf,
@@ -27,27 +27,32 @@ pub(crate) struct Target {
     pub(crate) why: Option<String>,
 }
 
-impl Target {
-    pub(crate) fn new(ctx: &Ctx<'_>, op: &Op, index: usize, m: &Match) -> Result<Target, Error> {
-        let remote = op.remote_name_all.then_some(&Out::Remote);
+impl OutputFile {
+    pub(crate) fn new(
+        ctx: &Ctx<'_>,
+        op: &CurlOperation,
+        index: usize,
+        m: &Match,
+    ) -> Result<OutputFile, CurlError> {
+        let remote = op.remote_name_all.then_some(&BodyOutput::Remote);
         let name = match op.outs.get(index).or(remote) {
-            None => return Ok(Target::default()),
-            Some(Out::File(name)) if name == b"-" => {
-                return Ok(Target { explicit: true, ..Target::default() });
+            None => return Ok(OutputFile::default()),
+            Some(BodyOutput::File(name)) if name == b"-" => {
+                return Ok(OutputFile { explicit: true, ..OutputFile::default() });
             }
-            Some(Out::File(name)) => m.fill(name),
-            Some(Out::Remote) => Url::parse(&m.url)?.file_name().to_vec(),
+            Some(BodyOutput::File(name)) => m.fill(name),
+            Some(BodyOutput::Remote) => Url::parse(&m.url)?.file_name().to_vec(),
         };
-        let mut target = Target { explicit: true, ..Target::default() };
+        let mut target = OutputFile { explicit: true, ..OutputFile::default() };
         if name.is_empty() && !op.content_disposition {
             target.why = Some("Remote file name has no length".into());
-            return Err(Error::Write);
+            return Err(CurlError::Write);
         }
         target.rename(ctx, op, name);
         Ok(target)
     }
 
-    fn rename(&mut self, ctx: &Ctx<'_>, op: &Op, name: Vec<u8>) {
+    fn rename(&mut self, ctx: &Ctx<'_>, op: &CurlOperation, name: Vec<u8>) {
         let name = match &op.output_dir {
             Some(folder) => [folder, &b"/"[..], &name].concat(),
             None => name,
@@ -57,7 +62,7 @@ impl Target {
     }
 
     /// What `Content-Disposition` says (`-J`).
-    pub(crate) fn named_by_server(&mut self, ctx: &Ctx<'_>, op: &Op, name: Vec<u8>) {
+    pub(crate) fn named_by_server(&mut self, ctx: &Ctx<'_>, op: &CurlOperation, name: Vec<u8>) {
         if self.name.is_some() {
             self.rename(ctx, op, name);
             self.fresh = true;
@@ -79,11 +84,16 @@ impl Target {
 
     /// Whether bytes that are no text would go to a terminal by accident.
     pub(crate) fn would_garble(&self, ctx: &Ctx<'_>, bytes: &[u8]) -> bool {
-        let terminal = matches!(ctx.stdout.sink(), Sink::File(f) if box_sys::is_terminal(f));
+        let terminal = matches!(ctx.stdout.sink(), OutputSink::File(f) if box_sys::is_terminal(f));
         self.is_stdout() && !self.explicit && terminal && bytes.contains(&0)
     }
 
-    pub(crate) fn write(&mut self, ctx: &mut Ctx<'_>, op: &Op, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        op: &CurlOperation,
+        bytes: &[u8],
+    ) -> Result<(), CurlError> {
         if self.is_stdout() {
             return stdout(ctx, bytes);
         }
@@ -92,7 +102,7 @@ impl Target {
         written.map_err(|e| self.failed("write", &e))
     }
 
-    fn open(&mut self, op: &Op) -> Result<&mut File, Error> {
+    fn open(&mut self, op: &CurlOperation) -> Result<&mut File, CurlError> {
         if self.file.is_none() {
             if let Some(folder) = self.path.parent().filter(|_| op.create_dirs) {
                 fs::create_dir_all(folder).map_err(|e| self.failed("create", &e))?;
@@ -113,17 +123,17 @@ impl Target {
             self.fresh = false;
             self.file = Some(file);
         }
-        self.file.as_mut().ok_or(Error::Write)
+        self.file.as_mut().ok_or(CurlError::Write)
     }
 
-    fn failed(&mut self, what: &str, e: &io::Error) -> Error {
+    fn failed(&mut self, what: &str, e: &io::Error) -> CurlError {
         let name = String::from_utf8_lossy(self.name()).into_owned();
         self.why = Some(format!("Failed to {what} the file {name}: {}", box_sys::strerror(e)));
-        Error::Write
+        CurlError::Write
     }
 
     /// An empty body makes an empty file.
-    pub(crate) fn end(&mut self, op: &Op) -> Result<(), Error> {
+    pub(crate) fn end(&mut self, op: &CurlOperation) -> Result<(), CurlError> {
         if self.is_stdout() { Ok(()) } else { self.open(op).map(drop) }
     }
 
@@ -143,12 +153,12 @@ impl Target {
 }
 
 /// Writes to standard output at once.
-pub(crate) fn stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn stdout(ctx: &mut Ctx<'_>, bytes: &[u8]) -> Result<(), CurlError> {
     let written = ctx.stdout.write_all(bytes).and_then(|()| ctx.stdout.flush());
     written.map_err(|e| {
         // It is told here, not once more at the end.
         ctx.stdout.take_error();
-        if e.kind() == io::ErrorKind::BrokenPipe { Error::Closed } else { Error::Write }
+        if e.kind() == io::ErrorKind::BrokenPipe { CurlError::Closed } else { CurlError::Write }
     })
 }
 
@@ -158,12 +168,12 @@ pub(crate) fn save(
     name: &[u8],
     bytes: &[u8],
     append: bool,
-) -> Result<(), Error> {
+) -> Result<(), CurlError> {
     if name == b"-" {
         return stdout(ctx, bytes);
     }
     let mut options = File::options();
     options.create(true).write(true).append(append).truncate(!append);
     let file = options.open(ctx.path(name));
-    file.and_then(|mut f| f.write_all(bytes)).map_err(|_| Error::Write)
+    file.and_then(|mut f| f.write_all(bytes)).map_err(|_| CurlError::Write)
 }

@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use box_applet::{Ctx, Sink};
+use box_applet::{Ctx, OutputSink};
 
 use crate::options::Globals;
-use crate::output::Target;
+use crate::output::OutputFile;
 
-pub(crate) struct Meter {
+pub(crate) struct CurlMeter {
     /// Nothing is shown.
     off: bool,
     bar: bool,
@@ -17,17 +17,18 @@ pub(crate) struct Meter {
     shown: Option<Instant>,
 }
 
-impl Meter {
+impl CurlMeter {
     pub(crate) fn new(
         ctx: &Ctx<'_>,
         globals: &Globals,
-        target: &Target,
+        target: &OutputFile,
         whole: Option<u64>,
-    ) -> Meter {
-        let terminal = |sink: &Sink| matches!(sink, Sink::File(f) if box_sys::is_terminal(f));
+    ) -> CurlMeter {
+        let terminal =
+            |sink: &OutputSink| matches!(sink, OutputSink::File(f) if box_sys::is_terminal(f));
         let in_the_way = target.is_stdout() && terminal(ctx.stdout.sink());
         let off = globals.silent || globals.no_meter || in_the_way || !terminal(ctx.stderr.sink());
-        Meter { off, bar: globals.bar, whole, begun: Instant::now(), shown: None }
+        CurlMeter { off, bar: globals.bar, whole, begun: Instant::now(), shown: None }
     }
 
     /// So many bytes are there: shown twice a second at most.

@@ -1,19 +1,19 @@
 //! One hop: its method, its headers in curl's order, and what a redirect makes of it.
 
-use box_sys::http::{Header, Request};
+use box_sys::http::{Header, HttpRequest};
 use box_text::base64::encode;
 
-use crate::data::Body;
-use crate::options::Op;
+use crate::data::RequestBody;
+use crate::options::CurlOperation;
 use crate::run::VERSION;
 use crate::url::Url;
 
 /// A request as the next one to be sent.
 #[derive(Clone, Debug)]
-pub(crate) struct Hop {
+pub(crate) struct CurlHop {
     pub(crate) method: Vec<u8>,
     pub(crate) url: Url,
-    pub(crate) body: Body,
+    pub(crate) body: RequestBody,
     /// `Content-Type` of a body of its own.
     kind: Option<Vec<u8>>,
     referer: Option<Vec<u8>>,
@@ -22,28 +22,28 @@ pub(crate) struct Hop {
 }
 
 /// `-H` as meant.
-enum Custom<'a> {
+enum CustomHeader<'a> {
     Remove(&'a [u8]),
     Set(&'a [u8], &'a [u8]),
 }
 
-impl<'a> Custom<'a> {
-    fn parse(line: &'a [u8]) -> Option<Custom<'a>> {
+impl<'a> CustomHeader<'a> {
+    fn parse(line: &'a [u8]) -> Option<CustomHeader<'a>> {
         if let Some(at) = line.iter().position(|b| *b == b':') {
             let (name, value) = (line[..at].trim_ascii(), line[at + 1..].trim_ascii());
             return Some(if value.is_empty() {
-                Custom::Remove(name)
+                CustomHeader::Remove(name)
             } else {
-                Custom::Set(name, value)
+                CustomHeader::Set(name, value)
             });
         }
         let name = line.trim_ascii().strip_suffix(b";")?;
-        Some(Custom::Set(name, b""))
+        Some(CustomHeader::Set(name, b""))
     }
 
     fn name(&self) -> &'a [u8] {
         match self {
-            Custom::Remove(name) | Custom::Set(name, _) => name,
+            CustomHeader::Remove(name) | CustomHeader::Set(name, _) => name,
         }
     }
 }
@@ -64,10 +64,15 @@ pub(crate) fn is_the_hosts(name: &[u8]) -> bool {
     names.iter().any(|n| n.as_bytes() == name) || name.starts_with(b"proxy-")
 }
 
-impl Hop {
-    pub(crate) fn first(op: &Op, url: Url, body: Body, kind: Option<Vec<u8>>) -> Hop {
+impl CurlHop {
+    pub(crate) fn first(
+        op: &CurlOperation,
+        url: Url,
+        body: RequestBody,
+        kind: Option<Vec<u8>>,
+    ) -> CurlHop {
         // Of several URLs only those that have a file get it.
-        let uploads = !op.uploads.is_empty() && body != Body::None;
+        let uploads = !op.uploads.is_empty() && body != RequestBody::None;
         let method = match &op.method {
             Some(method) => method.clone(),
             None if op.head => b"HEAD".to_vec(),
@@ -77,11 +82,11 @@ impl Hop {
         };
         let referer = op.referer.as_ref().map(|r| r.strip_suffix(b";auto").unwrap_or(r).to_vec());
         let referer = referer.filter(|r| !r.is_empty());
-        Hop { method, first: url.clone(), url, body, kind, referer }
+        CurlHop { method, first: url.clone(), url, body, kind, referer }
     }
 
     /// What a redirect leads to. curl keeps the method of `-X`, and makes GET of POST only.
-    pub(crate) fn redirected(&self, op: &Op, status: u16, url: Url) -> Hop {
+    pub(crate) fn redirected(&self, op: &CurlOperation, status: u16, url: Url) -> CurlHop {
         let is_post = op.method.is_none() && self.method == b"POST";
         let (changes, loses) = match status {
             301 if !op.keep_post[0] => (is_post, true),
@@ -89,13 +94,13 @@ impl Hop {
             303 if !op.keep_post[2] => (op.method.is_none() && !op.head, true),
             _ => (false, false),
         };
-        let mut next = Hop { url, ..self.clone() };
+        let mut next = CurlHop { url, ..self.clone() };
         if changes {
             next.method = b"GET".to_vec();
         }
         // PUT keeps its body but for 303.
         if loses && (op.uploads.is_empty() || status == 303) {
-            next.body = Body::None;
+            next.body = RequestBody::None;
             next.kind = next.kind.filter(|_| op.json);
         }
         if op.referer.as_ref().is_some_and(|r| r.ends_with(b";auto")) {
@@ -112,15 +117,16 @@ impl Hop {
     /// What goes to the host; time limits are the caller's.
     pub(crate) fn request(
         &self,
-        op: &Op,
+        op: &CurlOperation,
         cookie: Option<Vec<u8>>,
         range: Option<&[u8]>,
-    ) -> Request {
-        let lines: Vec<Custom<'_>> = op.headers.iter().filter_map(|l| Custom::parse(l)).collect();
+    ) -> HttpRequest {
+        let lines: Vec<CustomHeader<'_>> =
+            op.headers.iter().filter_map(|l| CustomHeader::parse(l)).collect();
         let same = op.trusted || self.is_at_home();
         let mut headers: Vec<Header> = Vec::new();
         let mut put = |name: &str, value: Option<Vec<u8>>| {
-            let named = |c: &Custom<'_>| c.name().eq_ignore_ascii_case(name.as_bytes());
+            let named = |c: &CustomHeader<'_>| c.name().eq_ignore_ascii_case(name.as_bytes());
             if let Some(value) = value.filter(|_| !lines.iter().any(named)) {
                 headers.push((name.as_bytes().to_vec(), value));
             }
@@ -137,7 +143,7 @@ impl Hop {
         put("Content-Type", self.kind.clone());
         let mut chunked = false;
         for line in &lines {
-            let Custom::Set(name, value) = line else { continue };
+            let CustomHeader::Set(name, value) = line else { continue };
             chunked |= name.eq_ignore_ascii_case(b"transfer-encoding");
             let secret =
                 [&b"authorization"[..], b"cookie"].iter().any(|s| name.eq_ignore_ascii_case(s));
@@ -146,12 +152,12 @@ impl Hop {
                 headers.push((name.to_vec(), value.to_vec()));
             }
         }
-        let body = if chunked && self.body != Body::None { None } else { self.body.len() };
+        let body = if chunked && self.body != RequestBody::None { None } else { self.body.len() };
         let (method, url) = (self.method.clone(), self.url.text());
-        Request { method, url, headers, body, redirects: 0, time: 0, connect_time: 0 }
+        HttpRequest { method, url, headers, body, redirects: 0, time: 0, connect_time: 0 }
     }
 
-    fn authorization(&self, op: &Op, same: bool) -> Option<Vec<u8>> {
+    fn authorization(&self, op: &CurlOperation, same: bool) -> Option<Vec<u8>> {
         if let Some(token) = op.bearer.as_ref().filter(|_| same) {
             return Some([b"Bearer ", token.as_slice()].concat());
         }
@@ -168,7 +174,7 @@ impl Hop {
     }
 
     /// The head as it goes over the wire, for people (`-v`).
-    pub(crate) fn head(&self, request: &Request) -> Vec<u8> {
+    pub(crate) fn head(&self, request: &HttpRequest) -> Vec<u8> {
         let mut out =
             [&request.method, &b" "[..], &self.url.target(), b" HTTP/1.1\r\nHost: "].concat();
         out.extend(self.url.authority());
@@ -177,7 +183,7 @@ impl Hop {
             out.extend([name, &b": "[..], value, b"\r\n"].concat());
         }
         match request.body {
-            Some(n) if self.body != Body::None => {
+            Some(n) if self.body != RequestBody::None => {
                 out.extend(format!("Content-Length: {n}\r\n").as_bytes());
             }
             None => out.extend(b"Transfer-Encoding: chunked\r\n"),

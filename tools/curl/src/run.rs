@@ -6,16 +6,16 @@ use std::io::Write;
 use box_applet::{Ctx, Ended, Exit, clock};
 
 use crate::cookies::Jar;
-use crate::data::{Body, Piece};
-use crate::error::{Error, Usage};
+use crate::data::{BodyPiece, RequestBody};
+use crate::error::{CurlError, CurlUsageError};
 use crate::form;
-use crate::glob::{Match, Pattern};
-use crate::options::{self, Asked, Globals, Op};
-use crate::output::{self, Target};
-use crate::request::Hop;
-use crate::transfer::{self, Job, Stats, tell};
+use crate::glob::{Match, UrlGlob};
+use crate::options::{self, CurlOperation, CurlRequest, Globals};
+use crate::output::{self, OutputFile};
+use crate::request::CurlHop;
+use crate::transfer::{self, CurlTransfer, Stats, tell};
 use crate::url::{self, Url};
-use crate::world::{Node, World};
+use crate::world::{HttpNode, TransferHost};
 use crate::write_out;
 
 /// The curl whose manual this follows.
@@ -23,11 +23,11 @@ pub(crate) const VERSION: &str = "8.11.1";
 
 /// Runs `curl`.
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    Ok(with(ctx, args, &mut Node::default()))
+    Ok(with(ctx, args, &mut HttpNode::default()))
 }
 
 /// The same with any host.
-pub(crate) fn with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn World) -> Exit {
+pub(crate) fn with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn TransferHost) -> Exit {
     if args.is_empty() {
         return wrong(ctx, None);
     }
@@ -53,19 +53,23 @@ fn version(ctx: &mut Ctx<'_>) -> std::io::Result<()> {
     )
 }
 
-fn wrong(ctx: &mut Ctx<'_>, usage: Option<&Usage>) -> Exit {
+fn wrong(ctx: &mut Ctx<'_>, usage: Option<&CurlUsageError>) -> Exit {
     if let Some(usage) = usage {
         ctx.error(usage);
     }
     ctx.error("try 'curl --help' for more information");
-    Exit(usage.map_or(2, Usage::code))
+    Exit(usage.map_or(2, CurlUsageError::code))
 }
 
-fn groups(ctx: &mut Ctx<'_>, world: &mut dyn World, asked: &Asked) -> Result<Exit, Usage> {
+fn groups(
+    ctx: &mut Ctx<'_>,
+    world: &mut dyn TransferHost,
+    asked: &CurlRequest,
+) -> Result<Exit, CurlUsageError> {
     let mut last = Ok(());
     for op in &asked.ops {
         if op.urls.is_empty() {
-            return Err(Usage::NoUrl);
+            return Err(CurlUsageError::NoUrl);
         }
         let mut cookies = Cookies::load(ctx, op);
         last = group(ctx, world, &asked.globals, op, &mut cookies)?;
@@ -79,7 +83,7 @@ fn groups(ctx: &mut Ctx<'_>, world: &mut dyn World, asked: &Asked) -> Result<Exi
             break;
         }
     }
-    Ok(Exit(last.err().map_or(0, |e: Error| e.code())))
+    Ok(Exit(last.err().map_or(0, |e: CurlError| e.code())))
 }
 
 /// A group's cookies.
@@ -89,7 +93,7 @@ struct Cookies {
 }
 
 impl Cookies {
-    fn load(ctx: &mut Ctx<'_>, op: &Op) -> Cookies {
+    fn load(ctx: &mut Ctx<'_>, op: &CurlOperation) -> Cookies {
         let mut jar = op.cookie_jar.is_some().then(Jar::default);
         let mut literal = Vec::new();
         for text in &op.cookies {
@@ -108,15 +112,15 @@ impl Cookies {
 
 fn group(
     ctx: &mut Ctx<'_>,
-    world: &mut dyn World,
+    world: &mut dyn TransferHost,
     globals: &Globals,
-    op: &Op,
+    op: &CurlOperation,
     cookies: &mut Cookies,
-) -> Result<Result<(), Error>, Usage> {
+) -> Result<Result<(), CurlError>, CurlUsageError> {
     let mut last = Ok(());
     let mut number = 0;
     for (index, url) in op.urls.iter().enumerate() {
-        let pattern = if op.globs_off { Ok(Pattern::literal(url)) } else { Pattern::parse(url) };
+        let pattern = if op.globs_off { Ok(UrlGlob::literal(url)) } else { UrlGlob::parse(url) };
         let pattern = match pattern {
             Ok(pattern) => pattern,
             Err(e) => {
@@ -124,13 +128,13 @@ fn group(
                 return Ok(Err(e));
             }
         };
-        let upload = op.uploads.get(index).map(|name| Body::file(ctx, name)).transpose()?;
+        let upload = op.uploads.get(index).map(|name| RequestBody::file(ctx, name)).transpose()?;
         for m in pattern.matches() {
             let stats = Stats { given: m.url.clone(), number, ..Stats::default() };
             number += 1;
             let (jar, literal) = (cookies.jar.as_mut(), cookies.literal.as_slice());
-            let target = Target::default();
-            let mut job = Job {
+            let target = OutputFile::default();
+            let mut job = CurlTransfer {
                 ctx: &mut *ctx,
                 world: &mut *world,
                 globals,
@@ -142,7 +146,7 @@ fn group(
             };
             last = one(&mut job, index, &m, upload.clone());
             after(&mut job, &last);
-            let gone = last == Err(Error::Closed);
+            let gone = last == Err(CurlError::Closed);
             if gone || (last.is_err() && globals.fail_early) {
                 return Ok(last);
             }
@@ -151,9 +155,14 @@ fn group(
     Ok(last)
 }
 
-fn one(job: &mut Job<'_, '_>, index: usize, m: &Match, upload: Option<Body>) -> Result<(), Error> {
+fn one(
+    job: &mut CurlTransfer<'_, '_>,
+    index: usize,
+    m: &Match,
+    upload: Option<RequestBody>,
+) -> Result<(), CurlError> {
     let hop = hop(job.ctx, job.op, index, m, upload)?;
-    job.target = match Target::new(job.ctx, job.op, index, m) {
+    job.target = match OutputFile::new(job.ctx, job.op, index, m) {
         Ok(target) => target,
         Err(e) => {
             transfer::warn(job.ctx, job.globals, "Remote file name has no length");
@@ -164,7 +173,7 @@ fn one(job: &mut Job<'_, '_>, index: usize, m: &Match, upload: Option<Body>) -> 
 }
 
 /// What is told after a transfer.
-fn after(job: &mut Job<'_, '_>, done: &Result<(), Error>) {
+fn after(job: &mut CurlTransfer<'_, '_>, done: &Result<(), CurlError>) {
     if let Err(e) = done {
         job.stats.error = Some(e.clone());
         tell(job.ctx, job.globals, e);
@@ -172,7 +181,7 @@ fn after(job: &mut Job<'_, '_>, done: &Result<(), Error>) {
             job.target.remove();
         }
     }
-    if let Some(format) = job.op.write_out.as_ref().filter(|_| *done != Err(Error::Closed)) {
+    if let Some(format) = job.op.write_out.as_ref().filter(|_| *done != Err(CurlError::Closed)) {
         write_out::print(job.ctx, format, &job.stats);
     }
 }
@@ -180,11 +189,11 @@ fn after(job: &mut Job<'_, '_>, done: &Result<(), Error>) {
 /// The first request for a URL.
 fn hop(
     ctx: &Ctx<'_>,
-    op: &Op,
+    op: &CurlOperation,
     index: usize,
     m: &Match,
-    upload: Option<Body>,
-) -> Result<Hop, Error> {
+    upload: Option<RequestBody>,
+) -> Result<CurlHop, CurlError> {
     let mut url = Url::parse(&m.url)?;
     let kind = |text: &str| Some(text.as_bytes().to_vec());
     let (body, kind) = if let Some(body) = upload {
@@ -196,9 +205,9 @@ fn hop(
         (body, kind(&format!("multipart/form-data; boundary={boundary}")))
     } else if let Some(data) = op.data.as_ref().filter(|_| !op.get) {
         let name = if op.json { "application/json" } else { "application/x-www-form-urlencoded" };
-        (Body::Pieces(vec![Piece::Bytes(data.clone())]), kind(name))
+        (RequestBody::Pieces(vec![BodyPiece::Bytes(data.clone())]), kind(name))
     } else {
-        (Body::None, None)
+        (RequestBody::None, None)
     };
     Ok(transfer::first(op, url, body, kind))
 }

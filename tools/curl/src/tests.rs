@@ -7,11 +7,11 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use box_applet::{Ctx, Env, Exit, Input, Output, Sink, Source, Table};
+use box_applet::{AppletTable, Ctx, Env, Exit, InputSource, OutStream, OutputSink, StdInput};
 use box_sys::{Os, Processes};
 
 use crate::run;
-use crate::world::World;
+use crate::world::TransferHost;
 pub(crate) use host::Host;
 
 pub(crate) struct Ran {
@@ -21,7 +21,7 @@ pub(crate) struct Ran {
     pub(crate) host: Host,
 }
 
-static TABLE: Table = Table::new(&[], &[]);
+static TABLE: AppletTable = AppletTable::new(&[], &[]);
 
 /// A folder of its own, removed at the end.
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -54,16 +54,16 @@ impl Drop for Folder {
 
 fn in_folder(cwd: &Path, host: Host, stdin: &str, line: &[&str]) -> Ran {
     let out = Rc::new(RefCell::new(Vec::new()));
-    let mut ran = to_sink(cwd, host, stdin, Sink::Buffer(out.clone()), line);
+    let mut ran = to_sink(cwd, host, stdin, OutputSink::Buffer(out.clone()), line);
     ran.out = String::from_utf8_lossy(&out.borrow()).into_owned();
     ran
 }
 
-fn to_sink(cwd: &Path, host: Host, stdin: &str, out: Sink, line: &[&str]) -> Ran {
+fn to_sink(cwd: &Path, host: Host, stdin: &str, out: OutputSink, line: &[&str]) -> Ran {
     applet("curl", run::with, cwd, host, stdin, out, line)
 }
 
-type With = fn(&mut Ctx<'_>, &[Vec<u8>], &mut dyn World) -> Exit;
+type With = fn(&mut Ctx<'_>, &[Vec<u8>], &mut dyn TransferHost) -> Exit;
 
 /// An applet of this crate with a command line; `out` of what is returned stays empty.
 pub(crate) fn applet(
@@ -72,7 +72,7 @@ pub(crate) fn applet(
     cwd: &Path,
     mut host: Host,
     stdin: &str,
-    out: Sink,
+    out: OutputSink,
     line: &[&str],
 ) -> Ran {
     let err = Rc::new(RefCell::new(Vec::new()));
@@ -85,9 +85,9 @@ pub(crate) fn applet(
             .into_iter()
             .collect::<Env>(),
         cwd: cwd.to_path_buf(),
-        stdin: Input::new(Source::Bytes(Rc::new(stdin.as_bytes().to_vec()))),
-        stdout: Output::buffered(out),
-        stderr: Output::unbuffered(Sink::Buffer(err.clone())),
+        stdin: StdInput::new(InputSource::Bytes(Rc::new(stdin.as_bytes().to_vec()))),
+        stdout: OutStream::buffered(out),
+        stderr: OutStream::unbuffered(OutputSink::Buffer(err.clone())),
         extra_fds: Vec::new(),
         procs: &os,
         table: &TABLE,
@@ -539,11 +539,12 @@ fn command_lines_that_do_not_fit() {
 fn a_reader_that_has_gone() {
     let (reader, writer) = Os::default().pipe().unwrap();
     drop(reader);
-    let sink = Sink::File(Rc::new(writer));
+    let sink = OutputSink::File(Rc::new(writer));
     let line = ["-w", "%{http_code}", "h/echo", "h/echo"];
     let ran = to_sink(Path::new("/"), Host::default(), "", sink, &line);
     assert_eq!((ran.status, ran.err.as_str(), ran.host.requests.len()), (23, "", 1));
-    let closed = to_sink(Path::new("/"), Host::default(), "", Sink::Closed, &["-s", "h/echo"]);
+    let closed =
+        to_sink(Path::new("/"), Host::default(), "", OutputSink::Closed, &["-s", "h/echo"]);
     assert_eq!(closed.status, 23);
 }
 

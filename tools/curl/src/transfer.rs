@@ -7,32 +7,32 @@ use box_applet::{Ctx, clock};
 use box_sys::http::Response;
 
 use crate::cookies::Jar;
-use crate::data::Body;
-use crate::decode::Decoder;
-use crate::error::Error;
-use crate::exchange::{self, Exchange};
+use crate::data::RequestBody;
+use crate::decode::ContentDecoder;
+use crate::error::CurlError;
+use crate::exchange::{self, OpenResponse};
 use crate::head;
-use crate::options::{Globals, Op};
-use crate::output::{self, Target};
-use crate::progress::Meter;
-use crate::request::Hop;
+use crate::options::{CurlOperation, Globals};
+use crate::output::{self, OutputFile};
+use crate::progress::CurlMeter;
+use crate::request::CurlHop;
 use crate::url::Url;
-use crate::world::World;
+use crate::world::TransferHost;
 
 /// curl's own limit without `--max-redirs`.
 const REDIRECTS: u64 = 50;
 
 /// What a transfer works with.
-pub(crate) struct Job<'a, 'c> {
+pub(crate) struct CurlTransfer<'a, 'c> {
     pub(crate) ctx: &'a mut Ctx<'c>,
-    pub(crate) world: &'a mut dyn World,
+    pub(crate) world: &'a mut dyn TransferHost,
     pub(crate) globals: &'a Globals,
-    pub(crate) op: &'a Op,
+    pub(crate) op: &'a CurlOperation,
     /// Where cookies are kept, if they are.
     pub(crate) jar: Option<&'a mut Jar>,
     /// Cookies of the command line.
     pub(crate) literal: &'a [u8],
-    pub(crate) target: Target,
+    pub(crate) target: OutputFile,
     pub(crate) stats: Stats,
 }
 
@@ -57,11 +57,11 @@ pub(crate) struct Stats {
     pub(crate) first_byte: Duration,
     pub(crate) redirecting: Duration,
     pub(crate) file: Vec<u8>,
-    pub(crate) error: Option<Error>,
+    pub(crate) error: Option<CurlError>,
 }
 
 /// Makes the transfer, again as `--retry` says; errors are told each time.
-pub(crate) fn run(job: &mut Job<'_, '_>, first: &Hop) -> Result<(), Error> {
+pub(crate) fn run(job: &mut CurlTransfer<'_, '_>, first: &CurlHop) -> Result<(), CurlError> {
     let begun = Instant::now();
     let mut left = job.op.retry;
     let mut wait = Duration::from_secs(1);
@@ -88,13 +88,13 @@ pub(crate) fn run(job: &mut Job<'_, '_>, first: &Hop) -> Result<(), Error> {
     }
 }
 
-fn may_help(job: &Job<'_, '_>, done: &Result<(), Error>) -> bool {
+fn may_help(job: &CurlTransfer<'_, '_>, done: &Result<(), CurlError>) -> bool {
     let status = job.stats.head.as_ref().map_or(0, |h| h.status);
     match done {
-        Err(Error::Denied(_) | Error::Closed | Error::Write) => false,
+        Err(CurlError::Denied(_) | CurlError::Closed | CurlError::Write) => false,
         Err(_) if job.op.retry_all => true,
-        Ok(()) | Err(Error::Status(_)) => [408, 429, 500, 502, 503, 504].contains(&status),
-        Err(Error::Host { code: 7, .. }) => job.op.retry_refused,
+        Ok(()) | Err(CurlError::Status(_)) => [408, 429, 500, 502, 503, 504].contains(&status),
+        Err(CurlError::Host { code: 7, .. }) => job.op.retry_refused,
         Err(e) => [6, 28].contains(&e.code()),
     }
 }
@@ -105,11 +105,16 @@ fn retry_after(stats: &Stats) -> Option<Duration> {
     (seconds > 0).then(|| Duration::from_secs(seconds.min(6 * 3600)))
 }
 
-fn tell_retry(job: &mut Job<'_, '_>, done: &Result<(), Error>, pause: Duration, left: u64) {
+fn tell_retry(
+    job: &mut CurlTransfer<'_, '_>,
+    done: &Result<(), CurlError>,
+    pause: Duration,
+    left: u64,
+) {
     let why = match done {
         Err(e) => {
             tell(job.ctx, job.globals, e);
-            if matches!(e, Error::Status(_)) { "HTTP error" } else { "transient error" }
+            if matches!(e, CurlError::Status(_)) { "HTTP error" } else { "transient error" }
         }
         Ok(()) => "HTTP error",
     };
@@ -124,8 +129,8 @@ fn tell_retry(job: &mut Job<'_, '_>, done: &Result<(), Error>, pause: Duration, 
 }
 
 /// `curl: (CODE) TEXT`, unless `-s` without `-S`.
-pub(crate) fn tell(ctx: &mut Ctx<'_>, globals: &Globals, e: &Error) {
-    if *e != Error::Closed && (!globals.silent || globals.show_error) {
+pub(crate) fn tell(ctx: &mut Ctx<'_>, globals: &Globals, e: &CurlError) {
+    if *e != CurlError::Closed && (!globals.silent || globals.show_error) {
         ctx.error(format_args!("({}) {e}", e.code()));
     }
 }
@@ -137,7 +142,7 @@ pub(crate) fn warn(ctx: &mut Ctx<'_>, globals: &Globals, text: &str) {
     }
 }
 
-fn attempt(job: &mut Job<'_, '_>, first: &Hop) -> Result<(), Error> {
+fn attempt(job: &mut CurlTransfer<'_, '_>, first: &CurlHop) -> Result<(), CurlError> {
     let begun = Instant::now();
     let (given, number, retries) =
         (std::mem::take(&mut job.stats.given), job.stats.number, job.stats.retries);
@@ -152,15 +157,17 @@ fn attempt(job: &mut Job<'_, '_>, first: &Hop) -> Result<(), Error> {
     done
 }
 
-fn resume_at(job: &Job<'_, '_>) -> Result<u64, Error> {
+fn resume_at(job: &CurlTransfer<'_, '_>) -> Result<u64, CurlError> {
     match job.op.resume.as_deref() {
         None => Ok(0),
         Some(b"-") => Ok(job.target.len()),
-        Some(at) => std::str::from_utf8(at).ok().and_then(|at| at.parse().ok()).ok_or(Error::Range),
+        Some(at) => {
+            std::str::from_utf8(at).ok().and_then(|at| at.parse().ok()).ok_or(CurlError::Range)
+        }
     }
 }
 
-fn hops(job: &mut Job<'_, '_>, mut hop: Hop, begun: Instant) -> Result<(), Error> {
+fn hops(job: &mut CurlTransfer<'_, '_>, mut hop: CurlHop, begun: Instant) -> Result<(), CurlError> {
     let limit = job.op.max_redirs.unwrap_or(Some(REDIRECTS));
     loop {
         let exchange = send(job, &hop, begun)?;
@@ -173,7 +180,7 @@ fn hops(job: &mut Job<'_, '_>, mut hop: Hop, begun: Instant) -> Result<(), Error
         exchange.close(job.world);
         let Some(url) = next? else { return Ok(()) };
         if let Some(most) = limit.filter(|most| job.stats.redirects >= *most) {
-            return Err(Error::Redirects(most));
+            return Err(CurlError::Redirects(most));
         }
         job.stats.redirects += 1;
         job.stats.redirecting = begun.elapsed();
@@ -182,13 +189,17 @@ fn hops(job: &mut Job<'_, '_>, mut hop: Hop, begun: Instant) -> Result<(), Error
         note(job, &format!("Issue another request to this URL: '{text}'"));
         hop = hop.redirected(job.op, exchange.head.status, url);
         if !hop.body.can_be_repeated() {
-            return Err(Error::Rewind);
+            return Err(CurlError::Rewind);
         }
     }
 }
 
 /// Asks for one hop.
-fn send(job: &mut Job<'_, '_>, hop: &Hop, begun: Instant) -> Result<Exchange, Error> {
+fn send(
+    job: &mut CurlTransfer<'_, '_>,
+    hop: &CurlHop,
+    begun: Instant,
+) -> Result<OpenResponse, CurlError> {
     let stored = job.jar.as_ref().and_then(|jar| jar.header(&hop.url, clock::now().0));
     let literal =
         (!job.literal.is_empty() && cookies_may_go(job, hop)).then(|| job.literal.to_vec());
@@ -217,28 +228,28 @@ fn send(job: &mut Job<'_, '_>, hop: &Hop, begun: Instant) -> Result<Exchange, Er
 }
 
 /// `-b NAME=VALUE` stays with the host it was meant for.
-fn cookies_may_go(job: &Job<'_, '_>, hop: &Hop) -> bool {
+fn cookies_may_go(job: &CurlTransfer<'_, '_>, hop: &CurlHop) -> bool {
     job.op.trusted || hop.is_at_home()
 }
 
 /// Milliseconds of `--max-time` that are left; 0 without a limit.
-fn time_left(job: &Job<'_, '_>, begun: Instant) -> Result<u64, Error> {
+fn time_left(job: &CurlTransfer<'_, '_>, begun: Instant) -> Result<u64, CurlError> {
     if job.op.max_time == 0.0 {
         return Ok(0);
     }
     let most = Duration::from_secs_f64(job.op.max_time);
     let left = most.checked_sub(begun.elapsed()).filter(|left| !left.is_zero());
-    let left = left.ok_or(Error::Time(begun.elapsed().as_millis(), job.stats.downloaded))?;
+    let left = left.ok_or(CurlError::Time(begun.elapsed().as_millis(), job.stats.downloaded))?;
     Ok((left.as_millis() as u64).max(1))
 }
 
 /// A head has come: shown, its cookies kept; gives where it leads.
 fn received(
-    job: &mut Job<'_, '_>,
-    hop: &Hop,
-    exchange: &Exchange,
+    job: &mut CurlTransfer<'_, '_>,
+    hop: &CurlHop,
+    exchange: &OpenResponse,
     begun: Instant,
-) -> Result<Option<Url>, Error> {
+) -> Result<Option<Url>, CurlError> {
     let response = &exchange.head;
     let text = head::text(response);
     lines(job, "< ", &text);
@@ -266,38 +277,38 @@ fn received(
         job.target.write(job.ctx, job.op, &text)?;
     }
     if response.status >= 400 && job.op.fail && !leads_on {
-        return Err(Error::Status(response.status));
+        return Err(CurlError::Status(response.status));
     }
     Ok(next)
 }
 
 /// Writes the body where it belongs.
 fn deliver(
-    job: &mut Job<'_, '_>,
-    hop: &Hop,
-    exchange: &Exchange,
+    job: &mut CurlTransfer<'_, '_>,
+    hop: &CurlHop,
+    exchange: &OpenResponse,
     begun: Instant,
-) -> Result<(), Error> {
+) -> Result<(), CurlError> {
     let status = exchange.head.status;
     if job.target.start > 0 && status != 206 && status < 400 && hop.method == b"GET" {
-        return Err(Error::Range);
+        return Err(CurlError::Range);
     }
     let whole = head::value(&exchange.head, "content-length");
     let whole: Option<u64> = whole.and_then(|v| std::str::from_utf8(v).ok()?.parse().ok());
     let most = job.op.max_size;
     if most > 0 && whole.is_some_and(|n| n > most) {
-        return Err(Error::Size);
+        return Err(CurlError::Size);
     }
     let skip = job.target.start > 0 && status == 416;
     let encoding = head::value(&exchange.head, "content-encoding").filter(|_| job.op.compressed);
-    let mut decoder = Decoder::new(encoding)?;
-    let mut meter = Meter::new(job.ctx, job.globals, &job.target, whole);
+    let mut decoder = ContentDecoder::new(encoding)?;
+    let mut meter = CurlMeter::new(job.ctx, job.globals, &job.target, whole);
     if !job.op.head {
         while let Some(part) = exchange.read(job.world, &hop.url)? {
             time_left(job, begun)?;
             job.stats.downloaded += part.len() as u64;
             if most > 0 && job.stats.downloaded > most {
-                return Err(Error::Size);
+                return Err(CurlError::Size);
             }
             meter.at(job.ctx, job.stats.downloaded);
             if !skip {
@@ -314,7 +325,7 @@ fn deliver(
     job.target.end(job.op)?;
     note(job, "Request completely sent off, response complete");
     match status {
-        400.. if job.op.fail_with_body => Err(Error::Status(status)),
+        400.. if job.op.fail_with_body => Err(CurlError::Status(status)),
         _ => Ok(()),
     }
 }
@@ -322,27 +333,27 @@ fn deliver(
 fn put(
     ctx: &mut Ctx<'_>,
     globals: &Globals,
-    op: &Op,
-    target: &mut Target,
+    op: &CurlOperation,
+    target: &mut OutputFile,
     bytes: &[u8],
-) -> Result<(), Error> {
+) -> Result<(), CurlError> {
     if target.would_garble(ctx, bytes) {
         let text = "Binary output can mess up your terminal. Use \"--output -\" to tell curl to output it to \
                     your terminal anyway, or consider \"--output <FILE>\" to save to a file.";
         warn(ctx, globals, text);
-        return Err(Error::Write);
+        return Err(CurlError::Write);
     }
     target.write(ctx, op, bytes)
 }
 
-fn note(job: &mut Job<'_, '_>, text: &str) {
+fn note(job: &mut CurlTransfer<'_, '_>, text: &str) {
     if job.globals.verbose {
         let _ = writeln!(job.ctx.stderr, "* {text}");
     }
 }
 
 /// A head, line by line (`-v`).
-fn lines(job: &mut Job<'_, '_>, sign: &str, text: &[u8]) {
+fn lines(job: &mut CurlTransfer<'_, '_>, sign: &str, text: &[u8]) {
     if !job.globals.verbose {
         return;
     }
@@ -355,10 +366,15 @@ fn lines(job: &mut Job<'_, '_>, sign: &str, text: &[u8]) {
 }
 
 /// The first hop of a URL.
-pub(crate) fn first(op: &Op, mut url: Url, body: Body, kind: Option<Vec<u8>>) -> Hop {
+pub(crate) fn first(
+    op: &CurlOperation,
+    mut url: Url,
+    body: RequestBody,
+    kind: Option<Vec<u8>>,
+) -> CurlHop {
     if let Some(data) = op.data.as_ref().filter(|_| op.get) {
         url.add_query(data);
     }
     op.query.iter().for_each(|more| url.add_query(more));
-    Hop::first(op, url, body, kind)
+    CurlHop::first(op, url, body, kind)
 }

@@ -1,7 +1,7 @@
 //! URLs: taken apart, put together, joined with a `Location` (RFC 3986, 5.2). The host reads them again by its own
 //! parser and judges what that one finds.
 
-use crate::error::Error;
+use crate::error::CurlError;
 
 /// An absolute URL of http or https, without its fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,15 +19,15 @@ pub(crate) struct Url {
 
 impl Url {
     /// As given by people: `http://` may be missing.
-    pub(crate) fn parse(text: &[u8]) -> Result<Url, Error> {
+    pub(crate) fn parse(text: &[u8]) -> Result<Url, CurlError> {
         if text.iter().any(|b| *b <= b' ' || *b == 0x7f) {
-            return Err(Error::Url);
+            return Err(CurlError::Url);
         }
         let (scheme, rest) = scheme(text);
         let https = match scheme.to_ascii_lowercase().as_slice() {
             b"http" | b"" => false,
             b"https" => true,
-            other => return Err(Error::Protocol(String::from_utf8_lossy(other).into_owned())),
+            other => return Err(CurlError::Protocol(String::from_utf8_lossy(other).into_owned())),
         };
         let end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
         let (authority, rest) = rest.split_at(end);
@@ -41,7 +41,7 @@ impl Url {
     }
 
     /// Where a `Location` leads.
-    pub(crate) fn join(&self, location: &[u8]) -> Result<Url, Error> {
+    pub(crate) fn join(&self, location: &[u8]) -> Result<Url, CurlError> {
         let to: Vec<u8> = escape_blanks(location.trim_ascii());
         if has_scheme(&to) {
             return Url::parse(&to);
@@ -149,22 +149,22 @@ fn user(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (unescape(user), unescape(password))
 }
 
-fn host(place: &[u8]) -> Result<(Vec<u8>, Option<u16>), Error> {
+fn host(place: &[u8]) -> Result<(Vec<u8>, Option<u16>), CurlError> {
     let end = match place.iter().position(|b| *b == b']') {
         Some(at) if place[0] == b'[' => at + 1,
-        Some(_) => return Err(Error::Url),
+        Some(_) => return Err(CurlError::Url),
         None => place.iter().position(|b| *b == b':').unwrap_or(place.len()),
     };
     let (host, port) = place.split_at(end);
     if host.is_empty() {
-        return Err(Error::Url);
+        return Err(CurlError::Url);
     }
     let port = match port {
         b"" | b":" => None,
         [b':', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => {
-            Some(number(digits).ok_or(Error::Url)?)
+            Some(number(digits).ok_or(CurlError::Url)?)
         }
-        _ => return Err(Error::Url),
+        _ => return Err(CurlError::Url),
     };
     Ok((host.to_vec(), port))
 }

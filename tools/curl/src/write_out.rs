@@ -10,7 +10,7 @@ use crate::output;
 use crate::run::VERSION;
 use crate::transfer::Stats;
 
-enum Value {
+enum WriteOutValue {
     Text(Option<Vec<u8>>),
     Number(u64),
     Seconds(f64),
@@ -63,52 +63,55 @@ const NAMES: &[&str] = &[
     "xfer_id",
 ];
 
-fn value(stats: &Stats, name: &str) -> Option<Value> {
+fn value(stats: &Stats, name: &str) -> Option<WriteOutValue> {
     let head = stats.head.as_ref();
-    let text = |text: &[u8]| Value::Text(Some(text.to_vec()));
-    let speed =
-        |bytes: u64| Value::Number((bytes as f64 / stats.total.as_secs_f64().max(1e-6)) as u64);
+    let text = |text: &[u8]| WriteOutValue::Text(Some(text.to_vec()));
+    let speed = |bytes: u64| {
+        WriteOutValue::Number((bytes as f64 / stats.total.as_secs_f64().max(1e-6)) as u64)
+    };
     Some(match name {
-        "content_type" => {
-            Value::Text(head.and_then(|h| head::value(h, "content-type")).map(<[u8]>::to_vec))
+        "content_type" => WriteOutValue::Text(
+            head.and_then(|h| head::value(h, "content-type")).map(<[u8]>::to_vec),
+        ),
+        "errormsg" => WriteOutValue::Text(stats.error.as_ref().map(|e| e.to_string().into_bytes())),
+        "exitcode" => WriteOutValue::Number(stats.error.as_ref().map_or(0, |e| e.code().into())),
+        "filename_effective" => {
+            WriteOutValue::Text(Some(stats.file.clone()).filter(|f| !f.is_empty()))
         }
-        "errormsg" => Value::Text(stats.error.as_ref().map(|e| e.to_string().into_bytes())),
-        "exitcode" => Value::Number(stats.error.as_ref().map_or(0, |e| e.code().into())),
-        "filename_effective" => Value::Text(Some(stats.file.clone()).filter(|f| !f.is_empty())),
-        "http_code" | "response_code" => Value::Number(head.map_or(0, |h| h.status.into())),
+        "http_code" | "response_code" => WriteOutValue::Number(head.map_or(0, |h| h.status.into())),
         "http_version" => text(head.map_or("0", head::version).as_bytes()),
         "method" => text(&stats.method),
-        "num_connects" => Value::Number(u64::from(head.is_some())),
-        "num_headers" => Value::Number(head.map_or(0, |h| h.headers.len() as u64)),
-        "num_redirects" => Value::Number(stats.redirects),
-        "num_retries" => Value::Number(stats.retries),
-        "redirect_url" => Value::Text(stats.redirect_url.clone()),
-        "referer" => Value::Text(stats.referer.clone()),
+        "num_connects" => WriteOutValue::Number(u64::from(head.is_some())),
+        "num_headers" => WriteOutValue::Number(head.map_or(0, |h| h.headers.len() as u64)),
+        "num_redirects" => WriteOutValue::Number(stats.redirects),
+        "num_retries" => WriteOutValue::Number(stats.retries),
+        "redirect_url" => WriteOutValue::Text(stats.redirect_url.clone()),
+        "referer" => WriteOutValue::Text(stats.referer.clone()),
         "scheme" => text(if stats.https { b"https" } else { b"http" }),
-        "size_download" => Value::Number(stats.downloaded),
-        "size_header" => Value::Number(stats.head_bytes),
-        "size_request" => Value::Number(stats.request_bytes),
-        "size_upload" => Value::Number(stats.uploaded),
+        "size_download" => WriteOutValue::Number(stats.downloaded),
+        "size_header" => WriteOutValue::Number(stats.head_bytes),
+        "size_request" => WriteOutValue::Number(stats.request_bytes),
+        "size_upload" => WriteOutValue::Number(stats.uploaded),
         "speed_download" => speed(stats.downloaded),
         "speed_upload" => speed(stats.uploaded),
-        "time_redirect" => Value::Seconds(stats.redirecting.as_secs_f64()),
-        "time_starttransfer" => Value::Seconds(stats.first_byte.as_secs_f64()),
-        "time_total" => Value::Seconds(stats.total.as_secs_f64()),
+        "time_redirect" => WriteOutValue::Seconds(stats.redirecting.as_secs_f64()),
+        "time_starttransfer" => WriteOutValue::Seconds(stats.first_byte.as_secs_f64()),
+        "time_total" => WriteOutValue::Seconds(stats.total.as_secs_f64()),
         "time_appconnect" | "time_connect" | "time_namelookup" | "time_pretransfer" => {
-            Value::Seconds(0.0)
+            WriteOutValue::Seconds(0.0)
         }
         "url" => text(&stats.given),
         "url_effective" => text(&stats.url),
-        "urlnum" | "xfer_id" => Value::Number(stats.number as u64),
+        "urlnum" | "xfer_id" => WriteOutValue::Number(stats.number as u64),
         "conn_id"
         | "http_connect"
         | "local_port"
         | "num_certs"
         | "proxy_ssl_verify_result"
         | "remote_port"
-        | "ssl_verify_result" => Value::Number(0),
+        | "ssl_verify_result" => WriteOutValue::Number(0),
         "certs" | "local_ip" | "remote_ip" => text(b""),
-        "ftp_entry_path" => Value::Text(None),
+        "ftp_entry_path" => WriteOutValue::Text(None),
         _ => return None,
     })
 }
@@ -178,12 +181,12 @@ fn variable(ctx: &mut Ctx<'_>, out: &mut Vec<u8>, name: &[u8], stats: &Stats) {
         (b"json", _) => out.extend(json(stats)),
         (b"header_json", _) => out.extend(header_json(stats)),
         // Three digits always.
-        (b"http_code" | b"response_code", Some(Value::Number(n))) => {
+        (b"http_code" | b"response_code", Some(WriteOutValue::Number(n))) => {
             out.extend(format!("{n:03}").bytes())
         }
-        (_, Some(Value::Text(text))) => out.extend(text.unwrap_or_default()),
-        (_, Some(Value::Number(n))) => out.extend(n.to_string().bytes()),
-        (_, Some(Value::Seconds(s))) => out.extend(format!("{s:.6}").bytes()),
+        (_, Some(WriteOutValue::Text(text))) => out.extend(text.unwrap_or_default()),
+        (_, Some(WriteOutValue::Number(n))) => out.extend(n.to_string().bytes()),
+        (_, Some(WriteOutValue::Seconds(s))) => out.extend(format!("{s:.6}").bytes()),
         (_, None) => {
             let name = String::from_utf8_lossy(name);
             let _ = writeln!(ctx.stderr, "{}: unknown --write-out variable: '{name}'", ctx.name);
@@ -196,10 +199,10 @@ fn json(stats: &Stats) -> Vec<u8> {
     for name in NAMES {
         out.extend(format!("\"{name}\":").bytes());
         match value(stats, name) {
-            Some(Value::Text(Some(text))) => quote(&mut out, &text),
-            Some(Value::Number(n)) => out.extend(n.to_string().bytes()),
-            Some(Value::Seconds(s)) => out.extend(format!("{s:.6}").bytes()),
-            Some(Value::Text(None)) | None => out.extend(b"null"),
+            Some(WriteOutValue::Text(Some(text))) => quote(&mut out, &text),
+            Some(WriteOutValue::Number(n)) => out.extend(n.to_string().bytes()),
+            Some(WriteOutValue::Seconds(s)) => out.extend(format!("{s:.6}").bytes()),
+            Some(WriteOutValue::Text(None)) | None => out.extend(b"null"),
         }
         out.push(b',');
     }

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flag {
+enum CmpFlag {
     PrintBytes,
     IgnoreInitial,
     Verbose,
@@ -15,18 +15,18 @@ enum Flag {
     Quiet,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<CmpFlag> = Spec::new(
     "[OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]",
     "Compare two files byte by byte.",
     &[
-        Opt::new(Flag::PrintBytes, 'b', "print-bytes").says("print differing bytes"),
-        Opt::new(Flag::IgnoreInitial, 'i', "ignore-initial")
+        Opt::new(CmpFlag::PrintBytes, 'b', "print-bytes").says("print differing bytes"),
+        Opt::new(CmpFlag::IgnoreInitial, 'i', "ignore-initial")
             .takes("SKIP", "skip first SKIP bytes of both inputs"),
-        Opt::new(Flag::Verbose, 'l', "verbose")
+        Opt::new(CmpFlag::Verbose, 'l', "verbose")
             .says("output byte numbers and differing byte values"),
-        Opt::new(Flag::Bytes, 'n', "bytes").takes("LIMIT", "compare at most LIMIT bytes"),
-        Opt::new(Flag::Quiet, 's', "quiet").says("suppress all normal output"),
-        Opt::long(Flag::Quiet, "silent").says("the same as --quiet"),
+        Opt::new(CmpFlag::Bytes, 'n', "bytes").takes("LIMIT", "compare at most LIMIT bytes"),
+        Opt::new(CmpFlag::Quiet, 's', "quiet").says("suppress all normal output"),
+        Opt::long(CmpFlag::Quiet, "silent").says("the same as --quiet"),
     ],
 )
 .after("If a FILE is '-' or missing, read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.");
@@ -40,7 +40,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         let _ = ctx.stderr.write_all(b"cmp: Try 'cmp --help' for more information.\n");
         return Ok(Exit::USAGE);
     }
-    if parsed.has(Flag::Verbose) && parsed.has(Flag::Quiet) {
+    if parsed.has(CmpFlag::Verbose) && parsed.has(CmpFlag::Quiet) {
         ctx.error("options -l and -s are incompatible");
         let _ = ctx.stderr.write_all(b"cmp: Try 'cmp --help' for more information.\n");
         return Ok(Exit::USAGE);
@@ -57,7 +57,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         match ctx.read(name) {
             Ok(d) => data.push(d),
             Err(e) => {
-                if !parsed.has(Flag::Quiet) {
+                if !parsed.has(CmpFlag::Quiet) {
                     ctx.io_error(name, &e);
                 }
                 return Ok(Exit::USAGE);
@@ -69,10 +69,10 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         rest[..rest.len().min(limit)].to_vec()
     };
     let (a, b) = (cut(&data[0], skip[0]), cut(&data[1], skip[1]));
-    let mode = Mode {
-        silent: parsed.has(Flag::Quiet),
-        all: parsed.has(Flag::Verbose),
-        bytes: parsed.has(Flag::PrintBytes),
+    let mode = CmpMode {
+        silent: parsed.has(CmpFlag::Quiet),
+        all: parsed.has(CmpFlag::Verbose),
+        bytes: parsed.has(CmpFlag::PrintBytes),
     };
     Ok(match compare(ctx, &operands, &a, &b, mode) {
         Ok(exit) => exit,
@@ -81,9 +81,9 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// How many bytes of each file are left out at first, and how many are compared; `None` for what is no number.
-fn part(parsed: &Parsed<Flag>, operands: &[Vec<u8>]) -> Option<([usize; 2], usize)> {
+fn part(parsed: &ParsedOptions<CmpFlag>, operands: &[Vec<u8>]) -> Option<([usize; 2], usize)> {
     let number = |t: &[u8]| std::str::from_utf8(t).ok().and_then(|t| t.parse::<usize>().ok());
-    let skip = match parsed.last(Flag::IgnoreInitial) {
+    let skip = match parsed.last(CmpFlag::IgnoreInitial) {
         Some(text) => {
             let mut parts = text.split(|c| *c == b':');
             let first = parts.next().and_then(number)?;
@@ -94,12 +94,12 @@ fn part(parsed: &Parsed<Flag>, operands: &[Vec<u8>]) -> Option<([usize; 2], usiz
             [operand(2)?, operand(3)?]
         }
     };
-    let limit = parsed.last(Flag::Bytes).map_or(Some(usize::MAX), number)?;
+    let limit = parsed.last(CmpFlag::Bytes).map_or(Some(usize::MAX), number)?;
     Some((skip, limit))
 }
 
 #[derive(Clone, Copy)]
-struct Mode {
+struct CmpMode {
     silent: bool,
     all: bool,
     bytes: bool,
@@ -110,7 +110,7 @@ fn compare(
     names: &[Vec<u8>],
     a: &[u8],
     b: &[u8],
-    mode: Mode,
+    mode: CmpMode,
 ) -> io::Result<Exit> {
     let mut differ = false;
     let mut line = 1;

@@ -7,14 +7,14 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::diff::compare::{Change, Equality, changes, lines};
+use crate::diff::compare::{Equality, LineChange, changes, lines};
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flag {
+enum Diff3Flag {
     ShowAll,
     Ed,
     ShowOverlap,
@@ -29,43 +29,43 @@ enum Flag {
     Label,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<Diff3Flag> = Spec::new(
     "[OPTION]... MYFILE OLDFILE YOURFILE",
     "Compare three files line by line.",
     &[
-        Opt::new(Flag::ShowAll, 'A', "show-all").says("output all changes, bracketing conflicts"),
-        Opt::new(Flag::Ed, 'e', "ed").says("ed script of the changes from OLDFILE to YOURFILE"),
-        Opt::new(Flag::ShowOverlap, 'E', "show-overlap").says("like -e, but bracket conflicts"),
-        Opt::new(Flag::EasyOnly, '3', "easy-only").says("like -e, but only nonoverlapping changes"),
-        Opt::new(Flag::OverlapOnly, 'x', "overlap-only")
+        Opt::new(Diff3Flag::ShowAll, 'A', "show-all").says("output all changes, bracketing conflicts"),
+        Opt::new(Diff3Flag::Ed, 'e', "ed").says("ed script of the changes from OLDFILE to YOURFILE"),
+        Opt::new(Diff3Flag::ShowOverlap, 'E', "show-overlap").says("like -e, but bracket conflicts"),
+        Opt::new(Diff3Flag::EasyOnly, '3', "easy-only").says("like -e, but only nonoverlapping changes"),
+        Opt::new(Diff3Flag::OverlapOnly, 'x', "overlap-only")
             .says("like -e, but only overlapping changes"),
-        Opt::new(Flag::OldOverlapOnly, 'X', "").says("like -x"),
-        Opt::new(Flag::FinalWrite, 'i', "").says("append 'w' and 'q' commands to ed scripts"),
-        Opt::new(Flag::Merge, 'm', "merge")
+        Opt::new(Diff3Flag::OldOverlapOnly, 'X', "").says("like -x"),
+        Opt::new(Diff3Flag::FinalWrite, 'i', "").says("append 'w' and 'q' commands to ed scripts"),
+        Opt::new(Diff3Flag::Merge, 'm', "merge")
             .says("output the merged file, as -A has it if nothing else is said"),
-        Opt::new(Flag::Text, 'a', "text").says("treat all files as text"),
-        Opt::long(Flag::StripTrailingCr, "strip-trailing-cr")
+        Opt::new(Diff3Flag::Text, 'a', "text").says("treat all files as text"),
+        Opt::long(Diff3Flag::StripTrailingCr, "strip-trailing-cr")
             .says("strip trailing carriage return on input"),
-        Opt::new(Flag::InitialTab, 'T', "initial-tab")
+        Opt::new(Diff3Flag::InitialTab, 'T', "initial-tab")
             .says("make tabs line up by prepending a tab"),
-        Opt::new(Flag::Label, 'L', "label")
+        Opt::new(Diff3Flag::Label, 'L', "label")
             .takes("LABEL", "use LABEL instead of a file's name, up to three times"),
     ],
 )
 .after("If a FILE is '-', read standard input.\nExit status is 0 if successful, 1 if conflicts, 2 if trouble.");
 
 /// Kinds of output, of which one can be asked for.
-const KINDS: &[Flag] = &[
-    Flag::ShowAll,
-    Flag::Ed,
-    Flag::ShowOverlap,
-    Flag::EasyOnly,
-    Flag::OverlapOnly,
-    Flag::OldOverlapOnly,
+const KINDS: &[Diff3Flag] = &[
+    Diff3Flag::ShowAll,
+    Diff3Flag::Ed,
+    Diff3Flag::ShowOverlap,
+    Diff3Flag::EasyOnly,
+    Diff3Flag::OverlapOnly,
+    Diff3Flag::OldOverlapOnly,
 ];
 
 /// What is asked for.
-struct Options {
+struct Diff3Options {
     merge: bool,
     /// An ed script, not a listing.
     script: bool,
@@ -82,7 +82,7 @@ struct Options {
 
 /// Whose lines differ from those of the other two.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Odd {
+enum OddFile {
     /// By index: 0 mine, 1 old, 2 yours.
     File(usize),
     All,
@@ -90,7 +90,7 @@ enum Odd {
 
 /// A place where the three files are not all the same: each one's lines.
 struct Block {
-    odd: Odd,
+    odd: OddFile,
     lines: [Range<usize>; 3],
 }
 
@@ -99,7 +99,7 @@ type Lines<'a> = [Vec<&'a [u8]>; 3];
 /// Runs `diff3`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
-    let labels: Vec<Vec<u8>> = parsed.all(Flag::Label).map(<[u8]>::to_vec).collect();
+    let labels: Vec<Vec<u8>> = parsed.all(Diff3Flag::Label).map(<[u8]>::to_vec).collect();
     if labels.len() > 3 {
         return Ok(usage(ctx, &[b"too many file label options"]));
     }
@@ -112,7 +112,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         [_, _, _, extra, ..] => return Ok(usage(ctx, &[b"extra operand '", extra, b"'"])),
         [.., last] => return Ok(usage(ctx, &[b"missing operand after '", last, b"'"])),
     };
-    let texts = read(ctx, names, parsed.has(Flag::Text))?;
+    let texts = read(ctx, names, parsed.has(Diff3Flag::Text))?;
     let label = |i: usize| labels.get(i).map_or(names[i].as_slice(), Vec::as_slice);
     let labels = [label(0), label(1), label(2)];
     let all = [lines(&texts[0]), lines(&texts[1]), lines(&texts[2])];
@@ -163,26 +163,26 @@ fn usage(ctx: &mut Ctx<'_>, message: &[&[u8]]) -> Exit {
 }
 
 /// `None`: they do not go together.
-fn options(parsed: &Parsed<Flag>, labels: usize) -> Option<Options> {
+fn options(parsed: &ParsedOptions<Diff3Flag>, labels: usize) -> Option<Diff3Options> {
     let given: usize = KINDS.iter().map(|flag| parsed.count(*flag)).sum();
-    let (merge, final_write) = (parsed.has(Flag::Merge), parsed.has(Flag::FinalWrite));
-    let all = parsed.has(Flag::ShowAll) || merge && given == 0;
+    let (merge, final_write) = (parsed.has(Diff3Flag::Merge), parsed.has(Diff3Flag::FinalWrite));
+    let all = parsed.has(Diff3Flag::ShowAll) || merge && given == 0;
     // The manual promises brackets for -X; GNU diff3 writes none.
-    let brackets = all || parsed.has(Flag::ShowOverlap);
+    let brackets = all || parsed.has(Diff3Flag::ShowOverlap);
     if given > 1 || merge && final_write || labels > 0 && !brackets {
         return None;
     }
-    Some(Options {
+    Some(Diff3Options {
         merge,
         script: given > 0 && !merge,
         brackets,
         old: all,
-        easy_only: parsed.has(Flag::EasyOnly),
-        overlap_only: parsed.has(Flag::OverlapOnly) || parsed.has(Flag::OldOverlapOnly),
+        easy_only: parsed.has(Diff3Flag::EasyOnly),
+        overlap_only: parsed.has(Diff3Flag::OverlapOnly) || parsed.has(Diff3Flag::OldOverlapOnly),
         final_write,
-        initial_tab: parsed.has(Flag::InitialTab),
+        initial_tab: parsed.has(Diff3Flag::InitialTab),
         equality: Equality {
-            carriage_return: parsed.has(Flag::StripTrailingCr),
+            carriage_return: parsed.has(Diff3Flag::StripTrailingCr),
             ..Equality::default()
         },
     })
@@ -201,7 +201,7 @@ fn blocks(all: &Lines<'_>, base: usize, equality: Equality) -> Vec<Block> {
         let first = (0..2).filter_map(|l| waiting(next, l)).map(|c| c.old.start).min();
         let Some(start) = first else { return found };
         let mut end = start;
-        let mut taken: [Vec<&Change>; 2] = [Vec::new(), Vec::new()];
+        let mut taken: [Vec<&LineChange>; 2] = [Vec::new(), Vec::new()];
         while let Some((list, change)) =
             (0..2).find_map(|l| waiting(next, l).filter(|c| c.old.start <= end).map(|c| (l, c)))
         {
@@ -218,10 +218,12 @@ fn blocks(all: &Lines<'_>, base: usize, equality: Equality) -> Vec<Block> {
             lines[file] = from..end.saturating_add_signed(shift[list]);
         }
         let odd = match (taken[0].is_empty(), taken[1].is_empty()) {
-            (_, true) => Odd::File(one),
-            (true, _) => Odd::File(two),
-            _ if all[one][lines[one].clone()] == all[two][lines[two].clone()] => Odd::File(base),
-            _ => Odd::All,
+            (_, true) => OddFile::File(one),
+            (true, _) => OddFile::File(two),
+            _ if all[one][lines[one].clone()] == all[two][lines[two].clone()] => {
+                OddFile::File(base)
+            }
+            _ => OddFile::All,
         };
         found.push(Block { odd, lines });
     }
@@ -232,12 +234,12 @@ fn listing(out: &mut Vec<u8>, all: &Lines<'_>, blocks: &[Block], tab: bool) {
     for block in blocks {
         // Of two files that agree, the last one's lines are shown.
         let (number, hidden) = match block.odd {
-            Odd::All => (String::new(), None),
-            Odd::File(odd) => ((odd + 1).to_string(), Some(usize::from(odd == 0))),
+            OddFile::All => (String::new(), None),
+            OddFile::File(odd) => ((odd + 1).to_string(), Some(usize::from(odd == 0))),
         };
         out.extend(format!("===={number}\n").bytes());
         // The one that differs stands last, or first.
-        let order = if block.odd == Odd::File(1) { [0, 2, 1] } else { [0, 1, 2] };
+        let order = if block.odd == OddFile::File(1) { [0, 2, 1] } else { [0, 1, 2] };
         for file in order {
             let range = &block.lines[file];
             let place = match range.len() {
@@ -261,19 +263,19 @@ fn listing(out: &mut Vec<u8>, all: &Lines<'_>, blocks: &[Block], tab: bool) {
 }
 
 /// Whether a block is taken over, and whether it is a conflict then.
-fn wanted(options: &Options, odd: Odd) -> Option<bool> {
+fn wanted(options: &Diff3Options, odd: OddFile) -> Option<bool> {
     match odd {
-        Odd::File(1) => options.old.then_some(true),
-        Odd::File(2) => (!options.overlap_only).then_some(false),
-        Odd::File(_) => None,
-        Odd::All => (!options.easy_only).then_some(options.brackets),
+        OddFile::File(1) => options.old.then_some(true),
+        OddFile::File(2) => (!options.overlap_only).then_some(false),
+        OddFile::File(_) => None,
+        OddFile::All => (!options.easy_only).then_some(options.brackets),
     }
 }
 
 /// The merged file; whether there were conflicts.
 fn merge(
     out: &mut Vec<u8>,
-    options: &Options,
+    options: &Diff3Options,
     all: &Lines<'_>,
     blocks: &[Block],
     labels: &[&[u8]; 3],
@@ -286,12 +288,12 @@ fn merge(
         out.extend(all[0][at..block.lines[0].start].concat());
         if conflict {
             conflicts = true;
-            if block.odd == Odd::All {
+            if block.odd == OddFile::All {
                 bracket(out, b"<<<<<<< ", labels[0]);
                 out.extend(part(0));
             }
             if options.old {
-                let sign: &[u8] = if block.odd == Odd::All { b"||||||| " } else { b"<<<<<<< " };
+                let sign: &[u8] = if block.odd == OddFile::All { b"||||||| " } else { b"<<<<<<< " };
                 bracket(out, sign, labels[1]);
                 out.extend(part(1));
             }
@@ -314,7 +316,7 @@ fn bracket(out: &mut Vec<u8>, sign: &[u8], label: &[u8]) {
 /// An ed script, from the last block to the first; whether there were conflicts.
 fn script(
     out: &mut Vec<u8>,
-    options: &Options,
+    options: &Diff3Options,
     all: &Lines<'_>,
     blocks: &[Block],
     labels: &[&[u8]; 3],
@@ -328,7 +330,7 @@ fn script(
             conflicts = true;
             let mut dots = false;
             out.extend(format!("{end}a\n").bytes());
-            if block.odd == Odd::All {
+            if block.odd == OddFile::All {
                 if options.old {
                     bracket(out, b"||||||| ", labels[1]);
                     dots |= dotted(out, part(1));
@@ -339,11 +341,11 @@ fn script(
             bracket(out, b">>>>>>> ", labels[2]);
             out.extend_from_slice(b".\n");
             undot(out, dots, end + 2, part(1).len() + part(2).len() + 1);
-            let label = labels[usize::from(block.odd != Odd::All)];
+            let label = labels[usize::from(block.odd != OddFile::All)];
             out.extend(format!("{start}a\n").bytes());
             bracket(out, b"<<<<<<< ", label);
             let mut dots = false;
-            if block.odd != Odd::All {
+            if block.odd != OddFile::All {
                 dots = dotted(out, part(1));
                 out.extend_from_slice(b"=======\n");
             }

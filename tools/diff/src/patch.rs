@@ -4,9 +4,9 @@
 
 use std::io::{self, Write};
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, meta, strerror};
+use box_sys::{FileKind, meta, strerror};
 
 use crate::diff::lines;
 
@@ -14,7 +14,7 @@ mod save;
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flag {
+enum PatchFlag {
     Strip,
     Input,
     Fuzz,
@@ -38,38 +38,41 @@ enum Flag {
     NoBackupIfMismatch,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<PatchFlag> = Spec::new(
     "[OPTION]... [ORIGFILE [PATCHFILE]]",
     "Apply a diff file to an original.",
     &[
-        Opt::new(Flag::Strip, 'p', "strip")
+        Opt::new(PatchFlag::Strip, 'p', "strip")
             .takes("NUM", "strip NUM leading components from file names"),
-        Opt::new(Flag::Input, 'i', "input")
+        Opt::new(PatchFlag::Input, 'i', "input")
             .takes("FILE", "read the patch from FILE instead of standard input"),
-        Opt::new(Flag::Fuzz, 'F', "fuzz").takes("NUM", "set the fuzz factor to NUM (default 2)"),
-        Opt::new(Flag::Reverse, 'R', "reverse")
+        Opt::new(PatchFlag::Fuzz, 'F', "fuzz")
+            .takes("NUM", "set the fuzz factor to NUM (default 2)"),
+        Opt::new(PatchFlag::Reverse, 'R', "reverse")
             .says("assume patches were created with old and new files swapped"),
-        Opt::new(Flag::Forward, 'N', "forward")
+        Opt::new(PatchFlag::Forward, 'N', "forward")
             .says("ignore patches that appear to be reversed or already applied"),
-        Opt::new(Flag::Output, 'o', "output").takes("FILE", "output patched files to FILE"),
-        Opt::new(Flag::RejectFile, 'r', "reject-file").takes("FILE", "output rejects to FILE"),
-        Opt::new(Flag::Directory, 'd', "directory")
+        Opt::new(PatchFlag::Output, 'o', "output").takes("FILE", "output patched files to FILE"),
+        Opt::new(PatchFlag::RejectFile, 'r', "reject-file").takes("FILE", "output rejects to FILE"),
+        Opt::new(PatchFlag::Directory, 'd', "directory")
             .takes("DIR", "change the working directory to DIR first"),
-        Opt::new(Flag::Backup, 'b', "backup").says("back up the original contents of each file"),
-        Opt::new(Flag::RemoveEmptyFiles, 'E', "remove-empty-files")
+        Opt::new(PatchFlag::Backup, 'b', "backup")
+            .says("back up the original contents of each file"),
+        Opt::new(PatchFlag::RemoveEmptyFiles, 'E', "remove-empty-files")
             .says("remove output files that are empty"),
-        Opt::new(Flag::IgnoreWhitespace, 'l', "ignore-whitespace")
+        Opt::new(PatchFlag::IgnoreWhitespace, 'l', "ignore-whitespace")
             .says("ignore white space changes"),
-        Opt::new(Flag::Force, 'f', "force").says("like -t, but assume patches are not reversed"),
-        Opt::new(Flag::Batch, 't', "batch").says("ask no questions"),
-        Opt::new(Flag::Quiet, 's', "quiet").says("work silently unless an error occurs"),
-        Opt::new(Flag::Unified, 'u', "unified").says("interpret the patch as a unified diff"),
-        Opt::new(Flag::Normal, 'n', "normal").says("interpret the patch as a normal diff"),
-        Opt::long(Flag::DryRun, "dry-run").says("do not actually change any files"),
-        Opt::new(Flag::Version, 'v', "").says("like --version"),
-        Opt::long(Flag::Verbose, "verbose").says("accepted and ignored"),
-        Opt::long(Flag::Posix, "posix").says("accepted and ignored"),
-        Opt::long(Flag::NoBackupIfMismatch, "no-backup-if-mismatch")
+        Opt::new(PatchFlag::Force, 'f', "force")
+            .says("like -t, but assume patches are not reversed"),
+        Opt::new(PatchFlag::Batch, 't', "batch").says("ask no questions"),
+        Opt::new(PatchFlag::Quiet, 's', "quiet").says("work silently unless an error occurs"),
+        Opt::new(PatchFlag::Unified, 'u', "unified").says("interpret the patch as a unified diff"),
+        Opt::new(PatchFlag::Normal, 'n', "normal").says("interpret the patch as a normal diff"),
+        Opt::long(PatchFlag::DryRun, "dry-run").says("do not actually change any files"),
+        Opt::new(PatchFlag::Version, 'v', "").says("like --version"),
+        Opt::long(PatchFlag::Verbose, "verbose").says("accepted and ignored"),
+        Opt::long(PatchFlag::Posix, "posix").says("accepted and ignored"),
+        Opt::long(PatchFlag::NoBackupIfMismatch, "no-backup-if-mismatch")
             .says("do not back up mismatches"),
     ],
 )
@@ -77,7 +80,7 @@ const SPEC: Spec<Flag> = Spec::new(
 
 /// One hunk: old lines against new lines, at a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Hunk {
+struct PatchHunk {
     /// First old line, counted from 1; 0 for an empty old file.
     start: usize,
     old: Vec<Vec<u8>>,
@@ -99,7 +102,7 @@ struct FilePatch {
     /// Permission bits before and after, where a git patch says so.
     old_mode: Option<u16>,
     new_mode: Option<u16>,
-    hunks: Vec<Hunk>,
+    hunks: Vec<PatchHunk>,
 }
 
 /// What is wrong with a number of an option.
@@ -116,10 +119,10 @@ fn number_fault(text: &[u8]) -> Option<&'static str> {
 /// Runs `patch`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
-    if parsed.has(Flag::Version) {
+    if parsed.has(PatchFlag::Version) {
         return Ok(ctx.print(&ctx.version()));
     }
-    for (flag, noun) in [(Flag::Strip, "strip count"), (Flag::Fuzz, "fuzz factor")] {
+    for (flag, noun) in [(PatchFlag::Strip, "strip count"), (PatchFlag::Fuzz, "fuzz factor")] {
         for text in parsed.all(flag) {
             if let Some(fault) = number_fault(text) {
                 let shown = String::from_utf8_lossy(text);
@@ -128,7 +131,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             }
         }
     }
-    if let Some(dir) = parsed.last(Flag::Directory) {
+    if let Some(dir) = parsed.last(PatchFlag::Directory) {
         let target = ctx.path(dir);
         if let Err(e) = std::fs::read_dir(&target) {
             let text = strerror(&e);
@@ -138,22 +141,22 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         ctx.cwd = target;
     }
     let mut patches = read(ctx, &parsed)?;
-    if parsed.has(Flag::Reverse) {
+    if parsed.has(PatchFlag::Reverse) {
         patches.iter_mut().for_each(reverse);
     }
     let number =
-        |flag: Flag| parsed.last(flag).and_then(|t| std::str::from_utf8(t).ok()?.parse().ok());
-    let job = Job {
-        strip: number(Flag::Strip),
-        fuzz: number(Flag::Fuzz).unwrap_or(2),
-        force: parsed.has(Flag::Force),
-        output: parsed.last(Flag::Output).map(<[u8]>::to_vec),
-        reject: parsed.last(Flag::RejectFile).map(<[u8]>::to_vec),
-        backup: parsed.has(Flag::Backup),
-        remove_empty: parsed.has(Flag::RemoveEmptyFiles),
-        loose: parsed.has(Flag::IgnoreWhitespace),
-        quiet: parsed.has(Flag::Quiet),
-        dry: parsed.has(Flag::DryRun),
+        |flag: PatchFlag| parsed.last(flag).and_then(|t| std::str::from_utf8(t).ok()?.parse().ok());
+    let job = PatchJob {
+        strip: number(PatchFlag::Strip),
+        fuzz: number(PatchFlag::Fuzz).unwrap_or(2),
+        force: parsed.has(PatchFlag::Force),
+        output: parsed.last(PatchFlag::Output).map(<[u8]>::to_vec),
+        reject: parsed.last(PatchFlag::RejectFile).map(<[u8]>::to_vec),
+        backup: parsed.has(PatchFlag::Backup),
+        remove_empty: parsed.has(PatchFlag::RemoveEmptyFiles),
+        loose: parsed.has(PatchFlag::IgnoreWhitespace),
+        quiet: parsed.has(PatchFlag::Quiet),
+        dry: parsed.has(PatchFlag::DryRun),
     };
     let target = parsed.operands.first().map(Vec::as_slice);
     let mut status = 0;
@@ -171,9 +174,9 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// The patches of the input. Without any there is a status to end with.
-fn read(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Vec<FilePatch>, Exit> {
+fn read(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<PatchFlag>) -> Result<Vec<FilePatch>, Exit> {
     let operand = parsed.operands.get(1).map(Vec::as_slice);
-    let input = parsed.last(Flag::Input).or(operand).unwrap_or(b"-");
+    let input = parsed.last(PatchFlag::Input).or(operand).unwrap_or(b"-");
     let text = ctx.read(input).map_err(|e| {
         let why = strerror(&e);
         ctx.error_bytes(&[b"**** Can't open patch file ", input, b" : ", why.as_bytes()]);
@@ -193,7 +196,7 @@ fn read(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Vec<FilePatch>, Exit
     }
 }
 
-struct Job {
+struct PatchJob {
     strip: Option<usize>,
     fuzz: usize,
     force: bool,
@@ -367,7 +370,7 @@ fn malformed(line: usize, text: &[u8]) -> String {
     format!("malformed patch at line {}: {shown}", line + 1)
 }
 
-fn unified_hunk(all: &[&[u8]], at: usize) -> Result<(Hunk, usize), String> {
+fn unified_hunk(all: &[&[u8]], at: usize) -> Result<(PatchHunk, usize), String> {
     let header = all[at];
     let bad = || malformed(at, header);
     let text = std::str::from_utf8(header).map_err(|_| bad())?;
@@ -381,7 +384,7 @@ fn unified_hunk(all: &[&[u8]], at: usize) -> Result<(Hunk, usize), String> {
     };
     let ((start, mut left), (_, mut right)) =
         (range(old).ok_or_else(bad)?, range(new).ok_or_else(bad)?);
-    let mut hunk = Hunk { start, text: header.to_vec(), ..Hunk::default() };
+    let mut hunk = PatchHunk { start, text: header.to_vec(), ..PatchHunk::default() };
     // Where the hunk is an insertion after line N, its first line is N + 1.
     if left == 0 {
         hunk.start += 1;
@@ -436,7 +439,7 @@ fn unified_hunk(all: &[&[u8]], at: usize) -> Result<(Hunk, usize), String> {
 }
 
 /// `3,4c5` and its like; `None` if the line is no such command.
-fn normal_hunk(all: &[&[u8]], at: usize) -> Result<Option<(Hunk, usize)>, String> {
+fn normal_hunk(all: &[&[u8]], at: usize) -> Result<Option<(PatchHunk, usize)>, String> {
     let line = all[at].strip_suffix(b"\n").unwrap_or(all[at]);
     let Some(letter_at) = line.iter().position(|c| matches!(c, b'a' | b'c' | b'd')) else {
         return Ok(None);
@@ -458,10 +461,10 @@ fn normal_hunk(all: &[&[u8]], at: usize) -> Result<Option<(Hunk, usize)>, String
         |a: usize, b: usize| b.checked_sub(a).map(|n| n + 1).ok_or_else(|| malformed(at, all[at]));
     let old = if letter == b'a' { 0 } else { count(from, to)? };
     let new = if letter == b'd' { 0 } else { count(nfrom, nto)? };
-    let mut hunk = Hunk {
+    let mut hunk = PatchHunk {
         start: if letter == b'a' { from + 1 } else { from },
         text: all[at].to_vec(),
-        ..Hunk::default()
+        ..PatchHunk::default()
     };
     let mut i = at + 1;
     let mut take = |n: usize,
@@ -519,7 +522,12 @@ fn stripped(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
 }
 
 /// Applies one file's patch; whether all hunks applied.
-fn one(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, target: Option<&[u8]>) -> io::Result<bool> {
+fn one(
+    ctx: &mut Ctx<'_>,
+    job: &PatchJob,
+    p: &FilePatch,
+    target: Option<&[u8]>,
+) -> io::Result<bool> {
     let name = match target {
         Some(t) => t.to_vec(),
         None => {
@@ -551,7 +559,7 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, target: Option<&[u8]>) -> io
         ctx.error_bytes(&[b"**** Can't find file to patch: ", &name]);
         return Ok(false);
     }
-    if meta::stat(&file, false).is_ok_and(|s| s.kind != Kind::File) {
+    if meta::stat(&file, false).is_ok_and(|s| s.kind != FileKind::File) {
         let text = [b"File ", &name[..], b" is not a regular file -- refusing to patch\n"].concat();
         ctx.stdout.write_all(&text)?;
         let all: Vec<usize> = (0..p.hunks.len()).collect();
@@ -577,7 +585,7 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, target: Option<&[u8]>) -> io
         writeln!(ctx.stdout, "{count} out of {count} hunk{plural} ignored")?;
         return Ok(false);
     }
-    let Applied { lines: new, failed } = apply(ctx, job, p, &old)?;
+    let ApplyResult { lines: new, failed } = apply(ctx, job, p, &old)?;
     if !failed.is_empty() {
         reject(ctx, job, p, &name, &failed, "FAILED")?;
     }
@@ -594,7 +602,7 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, target: Option<&[u8]>) -> io
     let backup = ctx.path(&[&name[..], b".orig"].concat());
     let backed_up = (job.backup || !failed.is_empty()) && stat.is_some() && job.output.is_none();
     let destination = job.output.as_ref().map_or(file, |o| ctx.path(o));
-    let save = save::Save {
+    let save = save::SavedFile {
         destination: &destination,
         old: stat.as_ref(),
         mode: p.new_mode,
@@ -607,7 +615,7 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, target: Option<&[u8]>) -> io
 /// Says how many hunks did not go in, and keeps them in a file.
 fn reject(
     ctx: &mut Ctx<'_>,
-    job: &Job,
+    job: &PatchJob,
     p: &FilePatch,
     name: &[u8],
     hunks: &[usize],
@@ -627,20 +635,25 @@ fn reject(
 
 /// Whether the first hunk does not fit but its reverse does. GNU patch asks what to do then; there
 /// is nobody to ask, so the patch is skipped (what `-N` asks for) unless `--force` was given.
-fn already_applied(job: &Job, p: &FilePatch, old: &[&[u8]]) -> bool {
+fn already_applied(job: &PatchJob, p: &FilePatch, old: &[&[u8]]) -> bool {
     let Some(first) = p.hunks.first() else { return false };
     let fits =
         |want: &[Vec<u8>]| place(old, want, first.start.saturating_sub(1), 0, job.loose).is_some();
     !job.force && !first.new.is_empty() && !fits(&first.old) && fits(&first.new)
 }
 
-struct Applied {
+struct ApplyResult {
     lines: Vec<Vec<u8>>,
     /// Indices of hunks that did not fit.
     failed: Vec<usize>,
 }
 
-fn apply(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, old: &[&[u8]]) -> io::Result<Applied> {
+fn apply(
+    ctx: &mut Ctx<'_>,
+    job: &PatchJob,
+    p: &FilePatch,
+    old: &[&[u8]],
+) -> io::Result<ApplyResult> {
     let mut out: Vec<Vec<u8>> = Vec::new();
     let mut failed = Vec::new();
     let mut at = 0;
@@ -685,7 +698,7 @@ fn apply(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, old: &[&[u8]]) -> io::Resu
         at = place + h.old.len() - cut - end;
     }
     out.extend(old[at.min(old.len())..].iter().map(|l| l.to_vec()));
-    Ok(Applied { lines: out, failed })
+    Ok(ApplyResult { lines: out, failed })
 }
 
 /// Where `want` stands in `old` from `least` on, nearest to `guess`.

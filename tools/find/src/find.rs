@@ -33,7 +33,7 @@ mod walk;
 
 use box_applet::{Ctx, Ended, Exit};
 
-use expr::{Question, Settings};
+use expr::{FindSettings, Question};
 
 const HELP: &str = "\
 Usage: find [-H] [-L] [-P] [-Olevel] [-D debugopts] [path...] [expression]
@@ -70,7 +70,7 @@ Actions:
 
 /// Runs `find`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let mut settings = Settings::new(ctx);
+    let mut settings = FindSettings::new(ctx);
     let mut rest = args;
     // -H, -L and -P count only before the first starting point.
     loop {
@@ -104,7 +104,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         }
     };
     let points = starting_points(ctx, points, &settings)?;
-    let mut state = eval::State::default();
+    let mut state = eval::EvalState::default();
     walk::walk(ctx, &mut settings, &points, &mut expr, &mut state);
     state.finish(ctx, &mut expr);
     settings.sinks.flush();
@@ -119,7 +119,7 @@ fn begins_expression(word: &[u8]) -> bool {
 fn starting_points(
     ctx: &mut Ctx<'_>,
     given: &[Vec<u8>],
-    settings: &Settings,
+    settings: &FindSettings,
 ) -> Result<Vec<Vec<u8>>, Exit> {
     let Some(from) = &settings.files_from else {
         return Ok(if given.is_empty() { vec![b".".to_vec()] } else { given.to_vec() });

@@ -15,13 +15,13 @@ mod runner;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 
-use box_applet::command::Stream;
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::command::ChildStream;
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::escape::named;
 
-use input::{Items, Splitting};
-use runner::{Limits, Runner};
+use input::{ItemReader, Splitting};
+use runner::{XargsLimits, XargsRunner};
 
 /// Bytes of a command line by default, and at most.
 const DEFAULT_CHARS: usize = 128 * 1024;
@@ -29,7 +29,7 @@ const MAX_CHARS: usize = 2 * 1024 * 1024 - 4096;
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flag {
+enum XargsFlag {
     Null,
     ArgFile,
     Delimiter,
@@ -50,35 +50,35 @@ enum Flag {
     Exit,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<XargsFlag> = Spec::new(
     "[OPTION]... COMMAND [INITIAL-ARGS]...",
     "Run COMMAND with arguments INITIAL-ARGS and more arguments read from input.",
     &[
-        Opt::new(Flag::Null, '0', "null").says("items are separated by a null, not whitespace;\n                              disables quote and backslash processing and\n                              logical EOF processing"),
-        Opt::new(Flag::ArgFile, 'a', "arg-file").takes("FILE", "read arguments from FILE, not standard input"),
-        Opt::new(Flag::Delimiter, 'd', "delimiter").takes("CHARACTER", "items in input stream are separated by CHARACTER, not by whitespace"),
-        Opt::new(Flag::Eof, 'E', "").takes("END", "set logical EOF string; if END occurs as a line of input,\n                              the rest of the input is ignored"),
-        Opt::new(Flag::Eof, 'e', "eof").may_take("END", "equivalent to -E END if END is specified;\n                              otherwise, there is no end-of-file string"),
-        Opt::new(Flag::Replace, 'I', "").takes("R", "same as --replace=R"),
-        Opt::new(Flag::Replace, 'i', "replace").may_take("R", "replace R in INITIAL-ARGS with names read from input, split\n                              at newlines; if R is unspecified, assume {}"),
-        Opt::new(Flag::Lines, 'L', "").takes("MAX-LINES", "use at most MAX-LINES non-blank input lines per command line"),
-        Opt::new(Flag::MaxLines, 'l', "max-lines").may_take("MAX-LINES", "similar to -L but defaults to at most one non-blank\n                              input line if MAX-LINES is not specified"),
-        Opt::new(Flag::MaxArgs, 'n', "max-args").takes("MAX-ARGS", "use at most MAX-ARGS arguments per command line"),
-        Opt::new(Flag::OpenTty, 'o', "open-tty").says("reopen stdin as /dev/tty in the child process\n                              before executing the command"),
-        Opt::new(Flag::MaxProcs, 'P', "max-procs").takes("MAX-PROCS", "run at most MAX-PROCS processes at a time"),
-        Opt::new(Flag::Interactive, 'p', "interactive").says("prompt before running commands"),
-        Opt::long(Flag::ProcessSlotVar, "process-slot-var").takes("VAR", "set environment variable VAR in child processes"),
-        Opt::new(Flag::NoRunIfEmpty, 'r', "no-run-if-empty").says("if there are no arguments, then do not run COMMAND;\n                              if this option is not given, COMMAND will be\n                              run at least once"),
-        Opt::new(Flag::MaxChars, 's', "max-chars").takes("MAX-CHARS", "limit length of command line to MAX-CHARS"),
-        Opt::long(Flag::ShowLimits, "show-limits").says("show limits on command-line length"),
-        Opt::new(Flag::Verbose, 't', "verbose").says("print commands before executing them"),
-        Opt::new(Flag::Exit, 'x', "exit").says("exit if the size (see -s) is exceeded"),
+        Opt::new(XargsFlag::Null, '0', "null").says("items are separated by a null, not whitespace;\n                              disables quote and backslash processing and\n                              logical EOF processing"),
+        Opt::new(XargsFlag::ArgFile, 'a', "arg-file").takes("FILE", "read arguments from FILE, not standard input"),
+        Opt::new(XargsFlag::Delimiter, 'd', "delimiter").takes("CHARACTER", "items in input stream are separated by CHARACTER, not by whitespace"),
+        Opt::new(XargsFlag::Eof, 'E', "").takes("END", "set logical EOF string; if END occurs as a line of input,\n                              the rest of the input is ignored"),
+        Opt::new(XargsFlag::Eof, 'e', "eof").may_take("END", "equivalent to -E END if END is specified;\n                              otherwise, there is no end-of-file string"),
+        Opt::new(XargsFlag::Replace, 'I', "").takes("R", "same as --replace=R"),
+        Opt::new(XargsFlag::Replace, 'i', "replace").may_take("R", "replace R in INITIAL-ARGS with names read from input, split\n                              at newlines; if R is unspecified, assume {}"),
+        Opt::new(XargsFlag::Lines, 'L', "").takes("MAX-LINES", "use at most MAX-LINES non-blank input lines per command line"),
+        Opt::new(XargsFlag::MaxLines, 'l', "max-lines").may_take("MAX-LINES", "similar to -L but defaults to at most one non-blank\n                              input line if MAX-LINES is not specified"),
+        Opt::new(XargsFlag::MaxArgs, 'n', "max-args").takes("MAX-ARGS", "use at most MAX-ARGS arguments per command line"),
+        Opt::new(XargsFlag::OpenTty, 'o', "open-tty").says("reopen stdin as /dev/tty in the child process\n                              before executing the command"),
+        Opt::new(XargsFlag::MaxProcs, 'P', "max-procs").takes("MAX-PROCS", "run at most MAX-PROCS processes at a time"),
+        Opt::new(XargsFlag::Interactive, 'p', "interactive").says("prompt before running commands"),
+        Opt::long(XargsFlag::ProcessSlotVar, "process-slot-var").takes("VAR", "set environment variable VAR in child processes"),
+        Opt::new(XargsFlag::NoRunIfEmpty, 'r', "no-run-if-empty").says("if there are no arguments, then do not run COMMAND;\n                              if this option is not given, COMMAND will be\n                              run at least once"),
+        Opt::new(XargsFlag::MaxChars, 's', "max-chars").takes("MAX-CHARS", "limit length of command line to MAX-CHARS"),
+        Opt::long(XargsFlag::ShowLimits, "show-limits").says("show limits on command-line length"),
+        Opt::new(XargsFlag::Verbose, 't', "verbose").says("print commands before executing them"),
+        Opt::new(XargsFlag::Exit, 'x', "exit").says("exit if the size (see -s) is exceeded"),
     ],
 )
 .posix_order();
 
 /// What the options come to.
-struct Config {
+struct XargsConfig {
     splitting: Splitting,
     eof: Option<Vec<u8>>,
     replace: Option<Vec<u8>>,
@@ -93,7 +93,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let config = configure(ctx, &parsed)?;
     let procs = procs(ctx, &parsed)?;
-    if parsed.has(Flag::ShowLimits) {
+    if parsed.has(XargsFlag::ShowLimits) {
         show_limits(ctx, config.chars);
     }
     let (reader, child_stdin) = open(ctx, &parsed)?;
@@ -101,19 +101,19 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if command.is_empty() {
         command.push(b"echo".to_vec());
     }
-    let limits = Limits {
+    let limits = XargsLimits {
         args: config.args,
         lines: config.lines,
         chars: config.chars,
         exit_if_large: config.exit_if_large,
     };
-    let mut runner = Runner::new(command, limits);
+    let mut runner = XargsRunner::new(command, limits);
     runner.replace = config.replace.clone();
     runner.stdin = child_stdin;
     runner.procs = usize::try_from(procs).unwrap_or(usize::MAX);
-    runner.verbose = parsed.has(Flag::Verbose) || parsed.has(Flag::Interactive);
-    runner.slot_var = parsed.last(Flag::ProcessSlotVar).map(<[u8]>::to_vec);
-    if parsed.has(Flag::Interactive) {
+    runner.verbose = parsed.has(XargsFlag::Verbose) || parsed.has(XargsFlag::Interactive);
+    runner.slot_var = parsed.last(XargsFlag::ProcessSlotVar).map(<[u8]>::to_vec);
+    if parsed.has(XargsFlag::Interactive) {
         match File::open("/dev/tty") {
             Ok(tty) => runner.prompt = Some(BufReader::new(tty)),
             Err(e) => {
@@ -123,8 +123,8 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             }
         }
     }
-    let run_if_empty = !parsed.has(Flag::NoRunIfEmpty) && config.replace.is_none();
-    let items = Items::new(reader, config.splitting, config.eof);
+    let run_if_empty = !parsed.has(XargsFlag::NoRunIfEmpty) && config.replace.is_none();
+    let items = ItemReader::new(reader, config.splitting, config.eof);
     let result = feed(ctx, &mut runner, items, run_if_empty);
     let status = match result {
         Ok(()) => runner.finish(ctx),
@@ -139,8 +139,8 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 /// Gives all items to the runner. `Err` holds the status to end with.
 fn feed(
     ctx: &mut Ctx<'_>,
-    runner: &mut Runner,
-    mut items: Items,
+    runner: &mut XargsRunner,
+    mut items: ItemReader,
     run_if_empty: bool,
 ) -> Result<(), u8> {
     loop {
@@ -174,23 +174,26 @@ fn feed(
 }
 
 /// The reader of items, and what commands get as standard input.
-fn open(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<(Box<dyn BufRead>, Stream), Exit> {
-    let mut stdin = Stream::Null;
-    if parsed.has(Flag::OpenTty) {
+fn open(
+    ctx: &mut Ctx<'_>,
+    parsed: &ParsedOptions<XargsFlag>,
+) -> Result<(Box<dyn BufRead>, ChildStream), Exit> {
+    let mut stdin = ChildStream::Null;
+    if parsed.has(XargsFlag::OpenTty) {
         match File::open("/dev/tty") {
-            Ok(tty) => stdin = Stream::File(tty.into()),
+            Ok(tty) => stdin = ChildStream::File(tty.into()),
             Err(e) => {
                 ctx.io_error("\u{2018}/dev/tty\u{2019}".as_bytes(), &e);
                 return Err(Exit::FAILURE);
             }
         }
     }
-    match parsed.last(Flag::ArgFile) {
+    match parsed.last(XargsFlag::ArgFile) {
         None | Some(b"-") => Ok((Box::new(ctx.stdin.detach()), stdin)),
         Some(name) => match File::open(ctx.path(name)) {
             Ok(file) => {
-                if !parsed.has(Flag::OpenTty) {
-                    stdin = Stream::Inherit;
+                if !parsed.has(XargsFlag::OpenTty) {
+                    stdin = ChildStream::Inherit;
                 }
                 Ok((Box::new(BufReader::with_capacity(64 * 1024, file)), stdin))
             }
@@ -205,15 +208,15 @@ fn open(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<(Box<dyn BufRead>, S
 }
 
 /// Of `-I`, `-L` and `-n` the last one counts.
-fn configure(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Config, Exit> {
-    let mut config = Config {
+fn configure(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<XargsConfig, Exit> {
+    let mut config = XargsConfig {
         splitting: Splitting::Words,
         eof: None,
         replace: None,
         lines: None,
         args: None,
         chars: DEFAULT_CHARS,
-        exit_if_large: parsed.has(Flag::Exit),
+        exit_if_large: parsed.has(XargsFlag::Exit),
     };
     for (option, value) in &parsed.options {
         config.option(ctx, *option, value.as_deref())?;
@@ -222,39 +225,39 @@ fn configure(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Config, Exit> {
     Ok(config)
 }
 
-impl Config {
+impl XargsConfig {
     /// What one option says of how input is cut and how long commands may be.
     fn option(
         &mut self,
         ctx: &mut Ctx<'_>,
-        option: Flag,
+        option: XargsFlag,
         value: Option<&[u8]>,
     ) -> Result<(), Exit> {
         match option {
-            Flag::Null => self.splitting = Splitting::Byte(0),
-            Flag::Delimiter => match delimiter(value.unwrap_or_default()) {
+            XargsFlag::Null => self.splitting = Splitting::Byte(0),
+            XargsFlag::Delimiter => match delimiter(value.unwrap_or_default()) {
                 Ok(byte) => self.splitting = Splitting::Byte(byte),
                 Err(message) => {
                     ctx.error(message);
                     return Err(Exit::FAILURE);
                 }
             },
-            Flag::Eof => self.eof = value.filter(|v| !v.is_empty()).map(<[u8]>::to_vec),
-            Flag::Replace => {
+            XargsFlag::Eof => self.eof = value.filter(|v| !v.is_empty()).map(<[u8]>::to_vec),
+            XargsFlag::Replace => {
                 exclude(ctx, &mut self.args, "--max-args", "--replace/-I/-i");
                 exclude(ctx, &mut self.lines, "--max-lines", "--replace/-I/-i");
                 self.replace = Some(value.unwrap_or(b"{}").to_vec());
             }
-            Flag::Lines | Flag::MaxLines => {
+            XargsFlag::Lines | XargsFlag::MaxLines => {
                 exclude(ctx, &mut self.args, "--max-args", "-L");
                 exclude(ctx, &mut self.replace, "--replace", "-L");
-                let letter = if option == Flag::Lines { 'L' } else { 'l' };
+                let letter = if option == XargsFlag::Lines { 'L' } else { 'l' };
                 self.lines = Some(match value {
                     Some(text) => at_least(ctx, text, letter, 1)?,
                     None => 1,
                 });
             }
-            Flag::MaxArgs => {
+            XargsFlag::MaxArgs => {
                 let n = at_least(ctx, value.unwrap_or_default(), 'n', 1)?;
                 exclude(ctx, &mut self.lines, "--max-lines", "--max-args/-n");
                 // GNU lets `-I{} -n1` be.
@@ -263,7 +266,7 @@ impl Config {
                     self.args = Some(n);
                 }
             }
-            Flag::MaxChars => {
+            XargsFlag::MaxChars => {
                 let n = at_least(ctx, value.unwrap_or_default(), 's', 1)?;
                 let n = usize::try_from(n).unwrap_or(usize::MAX);
                 if n > MAX_CHARS {
@@ -300,8 +303,8 @@ fn exclude<T>(ctx: &mut Ctx<'_>, earlier: &mut Option<T>, old: &str, new: &str) 
 }
 
 /// How many commands run at once; 0 for as many as possible.
-fn procs(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<u64, Exit> {
-    parsed.last(Flag::MaxProcs).map_or(Ok(1), |text| at_least(ctx, text, 'P', 0))
+fn procs(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<XargsFlag>) -> Result<u64, Exit> {
+    parsed.last(XargsFlag::MaxProcs).map_or(Ok(1), |text| at_least(ctx, text, 'P', 0))
 }
 
 /// The number that an option has.

@@ -1,9 +1,9 @@
 //! `find.toml`, `xargs.toml`: command lines with the answers of GNU findutils.
 
-use box_applet::Table;
+use box_applet::AppletTable;
 use box_cases::Suite;
 
-static TABLE: Table = Table::new(box_find::APPLETS, &[]);
+static TABLE: AppletTable = AppletTable::new(box_find::APPLETS, &[]);
 
 #[test]
 fn find() {

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 const CHUNK: usize = 128 * 1024;
 
 /// A window of the input that ends with a whole line.
-pub struct Buffer {
+pub struct LineBuffer {
     data: Vec<u8>,
     /// Valid bytes of `data`.
     filled: usize,
@@ -20,10 +20,10 @@ pub struct Buffer {
     limit: u64,
 }
 
-impl Buffer {
+impl LineBuffer {
     /// An empty window that uses memory again, for an input of which `limit` bytes are read at most.
-    pub fn new(reuse: Vec<u8>, limit: u64) -> Buffer {
-        Buffer { data: reuse, filled: 0, lines_end: 0, base: 0, ended: false, limit }
+    pub fn new(reuse: Vec<u8>, limit: u64) -> LineBuffer {
+        LineBuffer { data: reuse, filled: 0, lines_end: 0, base: 0, ended: false, limit }
     }
 
     /// All complete lines in the window.

@@ -9,26 +9,26 @@
 mod apply;
 mod table;
 
-use box_applet::opts::Arg;
+use box_applet::opts::OptArg;
 use box_applet::{Ctx, Exit};
 use box_text::glob;
 
-use table::{Flag, SPEC};
+use table::{GrepFlag, SPEC};
 
-use crate::config::{Config, Directories, Mode, Syntax};
+use crate::config::{Directories, GrepConfig, GrepMode, GrepSyntax};
 
 /// The whole command line.
-pub struct Parsed {
-    pub config: Config,
+pub struct GrepRequest {
+    pub config: GrepConfig,
     pub patterns: Vec<Vec<u8>>,
     pub operands: Vec<Vec<u8>>,
 }
 
 /// Reads the command line; `Err` holds the status to end with.
-pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Parsed, Exit> {
+pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<GrepRequest, Exit> {
     let args = context_digits(args);
     let mut parsed = SPEC.parse_or_exit(ctx, &args, Exit::USAGE)?;
-    if parsed.has(Flag::Version) {
+    if parsed.has(GrepFlag::Version) {
         return Err(ctx.print(&ctx.version()));
     }
     let mut config = defaults(ctx);
@@ -37,9 +37,9 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Parsed, Exit> {
     let mut modes = Modes::default();
     for (option, value) in &mut options {
         let value = value.take().unwrap_or_default();
-        if matches!(option, Flag::Regexp | Flag::File) {
+        if matches!(option, GrepFlag::Regexp | GrepFlag::File) {
             let list = patterns.get_or_insert_with(Vec::new);
-            if *option == Flag::Regexp {
+            if *option == GrepFlag::Regexp {
                 split_patterns(&value, list);
             } else {
                 let mut text = read_file(ctx, &value)?;
@@ -68,15 +68,15 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Parsed, Exit> {
             list
         }
     };
-    Ok(Parsed { config, patterns, operands })
+    Ok(GrepRequest { config, patterns, operands })
 }
 
-fn defaults(ctx: &Ctx<'_>) -> Config {
-    Config {
+fn defaults(ctx: &Ctx<'_>) -> GrepConfig {
+    GrepConfig {
         syntax: match ctx.name.as_str() {
-            "egrep" => Syntax::Extended,
-            "fgrep" => Syntax::Fixed,
-            _ => Syntax::Basic,
+            "egrep" => GrepSyntax::Extended,
+            "fgrep" => GrepSyntax::Fixed,
+            _ => GrepSyntax::Basic,
         },
         directories: match ctx.name.as_str() {
             "rgrep" => Directories::Recurse,
@@ -86,43 +86,43 @@ fn defaults(ctx: &Ctx<'_>) -> Config {
         utf8: ctx.env.is_utf8(),
         label: b"(standard input)".to_vec(),
         separator: Some(b"--".to_vec()),
-        ..Config::default()
+        ..GrepConfig::default()
     }
 }
 
 /// Options whose effect depends on each other.
 #[derive(Default)]
 struct Modes {
-    matcher: Option<Syntax>,
+    matcher: Option<GrepSyntax>,
     before: Option<u64>,
     after: Option<u64>,
     both: Option<u64>,
     count: bool,
-    list: Option<Mode>,
+    list: Option<GrepMode>,
     quiet: bool,
 }
 
 impl Modes {
-    fn settle(self, config: &mut Config) {
+    fn settle(self, config: &mut GrepConfig) {
         config.before = self.before.or(self.both).unwrap_or(0);
         config.after = self.after.or(self.both).unwrap_or(0);
         config.context_given = self.before.or(self.after).or(self.both).is_some();
         config.mode = match (self.quiet, self.list, self.count) {
-            (true, _, _) => Mode::Quiet,
+            (true, _, _) => GrepMode::Quiet,
             (_, Some(list), _) => list,
-            (_, _, true) => Mode::Count,
-            _ => Mode::Lines,
+            (_, _, true) => GrepMode::Count,
+            _ => GrepMode::Lines,
         };
     }
 }
 
-fn glob_options() -> glob::Options {
-    glob::Options::default()
+fn glob_options() -> glob::GlobOptions {
+    glob::GlobOptions::default()
 }
 
 fn is_terminal(ctx: &Ctx<'_>) -> bool {
     match ctx.stdout.sink() {
-        box_applet::Sink::File(f) => box_sys::is_terminal(f),
+        box_applet::OutputSink::File(f) => box_sys::is_terminal(f),
         _ => false,
     }
 }
@@ -140,7 +140,7 @@ fn context_digits(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
         if !short {
             let long = arg.strip_prefix(b"--");
             let takes = long.and_then(|name| SPEC.argument_of_long(name));
-            let takes_next = matches!(takes, Some(Arg::Required(_)));
+            let takes_next = matches!(takes, Some(OptArg::Required(_)));
             out.push(arg.clone());
             if takes_next {
                 out.extend(rest.next().cloned());
@@ -156,7 +156,7 @@ fn context_digits(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
                 continue;
             }
             kept.push(c);
-            if SPEC.argument_of(c).is_some_and(|arg| arg != Arg::No) {
+            if SPEC.argument_of(c).is_some_and(|arg| arg != OptArg::No) {
                 kept.extend_from_slice(&arg[i + 1..]);
                 takes_next = i + 1 == arg.len();
                 break;

@@ -2,7 +2,7 @@
 
 /// The parts of an SGR sequence for each kind of text.
 #[derive(Clone, Debug)]
-pub struct Colors {
+pub struct GrepColors {
     /// `ms`, `mc`: matches in selected and in context lines.
     pub matched: Vec<u8>,
     pub context_match: Vec<u8>,
@@ -19,10 +19,10 @@ pub struct Colors {
     pub no_erase: bool,
 }
 
-impl Colors {
+impl GrepColors {
     /// The defaults, changed by the values of `GREP_COLOR` (deprecated) and `GREP_COLORS`.
-    pub fn new(color: Option<&[u8]>, colors: Option<&[u8]>) -> Colors {
-        let mut c = Colors {
+    pub fn new(color: Option<&[u8]>, colors: Option<&[u8]>) -> GrepColors {
+        let mut c = GrepColors {
             matched: b"01;31".to_vec(),
             context_match: b"01;31".to_vec(),
             selected: Vec::new(),

@@ -1,12 +1,12 @@
 //! What the command line asks for.
 
-use box_text::glob::Pattern;
+use box_text::glob::GlobPattern;
 
-use crate::colors::Colors;
+use crate::colors::GrepColors;
 
 /// How patterns are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Syntax {
+pub enum GrepSyntax {
     #[default]
     Basic,
     Extended,
@@ -16,7 +16,7 @@ pub enum Syntax {
 
 /// What is done with input that is no text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Binary {
+pub enum BinaryMode {
     /// Say that it matches.
     #[default]
     Report,
@@ -35,7 +35,7 @@ pub enum Directories {
 
 /// What is printed of an input instead of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum GrepMode {
     #[default]
     Lines,
     Count,
@@ -49,14 +49,14 @@ pub enum Mode {
 /// A rule about file names, in the order given.
 #[derive(Clone, Debug)]
 pub struct FileRule {
-    pub pattern: Pattern,
+    pub pattern: GlobPattern,
     pub include: bool,
 }
 
 /// All that the command line asks for, but patterns and files.
 #[derive(Clone, Debug, Default)]
-pub struct Config {
-    pub syntax: Syntax,
+pub struct GrepConfig {
+    pub syntax: GrepSyntax,
     pub ignore_case: bool,
     pub words: bool,
     pub whole_lines: bool,
@@ -65,7 +65,7 @@ pub struct Config {
     pub utf8: bool,
     pub invert: bool,
     pub max_count: Option<u64>,
-    pub mode: Mode,
+    pub mode: GrepMode,
     pub only_matching: bool,
     pub byte_offset: bool,
     pub line_number: bool,
@@ -79,8 +79,8 @@ pub struct Config {
     pub context_given: bool,
     /// Printed between groups; `None` for `--no-group-separator`.
     pub separator: Option<Vec<u8>>,
-    pub colors: Option<Colors>,
-    pub binary: Binary,
+    pub colors: Option<GrepColors>,
+    pub binary: BinaryMode,
     pub directories: Directories,
     pub skip_devices: Option<bool>,
     /// `-R`: follow symbolic links met in directories.
@@ -88,5 +88,5 @@ pub struct Config {
     pub no_messages: bool,
     pub line_buffered: bool,
     pub file_rules: Vec<FileRule>,
-    pub exclude_dirs: Vec<Pattern>,
+    pub exclude_dirs: Vec<GlobPattern>,
 }

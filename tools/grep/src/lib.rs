@@ -38,7 +38,7 @@ pub const APPLETS: &[Applet] = &[
 ];
 
 fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let cli::Parsed { config, patterns, operands } = cli::parse(ctx, args)?;
+    let cli::GrepRequest { config, patterns, operands } = cli::parse(ctx, args)?;
     // As GNU: nothing can be selected, so nothing is read.
     let hopeless = config.max_count == Some(0)
         || patterns.is_empty() && !config.invert
@@ -46,10 +46,10 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             && !config.words
             && !config.whole_lines
             && matches!(patterns.as_slice(), [p] if p.is_empty());
-    if hopeless && config.mode != config::Mode::FilesWithout {
+    if hopeless && config.mode != config::GrepMode::FilesWithout {
         return Ok(Exit::FAILURE);
     }
-    let matcher = match pattern::Matcher::new(&patterns, &config) {
+    let matcher = match pattern::GrepMatcher::new(&patterns, &config) {
         Ok(m) => m,
         Err(message) => {
             ctx.error(message);

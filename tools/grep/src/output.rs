@@ -2,16 +2,16 @@
 
 use std::io::{self, Write};
 
-use box_applet::Output;
+use box_applet::OutStream;
 
-use crate::config::Config;
-use crate::pattern::Matcher;
+use crate::config::GrepConfig;
+use crate::pattern::GrepMatcher;
 
 /// Writes the lines of one input.
-pub struct Printer<'a> {
-    pub config: &'a Config,
-    pub matcher: &'a Matcher,
-    pub out: &'a mut Output,
+pub struct GrepPrinter<'a> {
+    pub config: &'a GrepConfig,
+    pub matcher: &'a GrepMatcher,
+    pub out: &'a mut OutStream,
     /// Shown before each line, if any.
     pub name: Option<&'a [u8]>,
     /// Columns of numbers under `-T`, 0 without.
@@ -21,7 +21,7 @@ pub struct Printer<'a> {
 }
 
 /// Columns that numbers of an input of this size need; unknown sizes count as the largest.
-pub fn number_width(config: &Config, size: Option<u64>) -> usize {
+pub fn number_width(config: &GrepConfig, size: Option<u64>) -> usize {
     match (config.initial_tab, size) {
         (false, _) => 0,
         (true, Some(size)) => (size + 1).to_string().len(),
@@ -31,7 +31,7 @@ pub fn number_width(config: &Config, size: Option<u64>) -> usize {
 
 /// A line with its place in the input.
 #[derive(Clone, Copy)]
-pub struct Line<'t> {
+pub struct SelectedLine<'t> {
     /// With its terminator, if it has one.
     pub text: &'t [u8],
     /// From 1; 0 if not asked for.
@@ -43,7 +43,7 @@ pub struct Line<'t> {
     pub first: Option<(usize, usize)>,
 }
 
-impl Printer<'_> {
+impl GrepPrinter<'_> {
     /// Whether lines are printed as they are, so that several can be written at once.
     pub fn plain(&self) -> bool {
         let c = self.config;
@@ -56,7 +56,7 @@ impl Printer<'_> {
     }
 
     /// Prints a line, or with `-o` its matches.
-    pub fn line(&mut self, line: Line<'_>) -> io::Result<()> {
+    pub fn line(&mut self, line: SelectedLine<'_>) -> io::Result<()> {
         if self.plain() {
             self.out.write_all(line.text)?;
             if line.text.last() != Some(&self.config.end) {
@@ -120,7 +120,7 @@ impl Printer<'_> {
         self.out.write_all(&self.buffer)
     }
 
-    fn matches_only(&mut self, line: Line<'_>, body: &[u8], sep: u8) {
+    fn matches_only(&mut self, line: SelectedLine<'_>, body: &[u8], sep: u8) {
         let (mut at, mut first) = (0, line.first);
         while at <= body.len() {
             let found = first.take().or_else(|| self.matcher.find(body, at));

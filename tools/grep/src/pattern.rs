@@ -1,78 +1,78 @@
 //! Patterns to one matcher.
 
-use box_text::regex::{self, Bound, Options, Regex};
+use box_text::regex::{self, MatchBound, Regex, RegexOptions};
 
-use crate::config::{Config, Syntax};
+use crate::config::{GrepConfig, GrepSyntax};
 use crate::perl::Perl;
 
 /// What lines are tested with.
-pub enum Matcher {
+pub enum GrepMatcher {
     Regex(Box<Regex>),
     Perl(Box<Perl>),
 }
 
 /// A line that has a match.
 #[derive(Clone, Copy, Debug)]
-pub struct Hit {
+pub struct LineHit {
     /// A position on the line.
     pub at: usize,
     /// The line's first match, if it was found already.
     pub first: Option<(usize, usize)>,
 }
 
-impl Matcher {
+impl GrepMatcher {
     /// Compiles; the error is the text to report.
-    pub fn new(patterns: &[Vec<u8>], config: &Config) -> Result<Matcher, String> {
-        if config.syntax == Syntax::Perl {
-            return Ok(Matcher::Perl(Box::new(Perl::new(patterns, config)?)));
+    pub fn new(patterns: &[Vec<u8>], config: &GrepConfig) -> Result<GrepMatcher, String> {
+        if config.syntax == GrepSyntax::Perl {
+            return Ok(GrepMatcher::Perl(Box::new(Perl::new(patterns, config)?)));
         }
         let bound = match (config.whole_lines, config.words) {
-            (true, _) => Bound::Line,
-            (_, true) => Bound::Word,
-            _ => Bound::None,
+            (true, _) => MatchBound::Line,
+            (_, true) => MatchBound::Word,
+            _ => MatchBound::None,
         };
         let syntax = match config.syntax {
-            Syntax::Extended => regex::Syntax::Egrep,
-            _ => regex::Syntax::Grep,
+            GrepSyntax::Extended => regex::RegexSyntax::Egrep,
+            _ => regex::RegexSyntax::Grep,
         };
-        let options = Options::new(syntax)
+        let options = RegexOptions::new(syntax)
             .icase(config.ignore_case)
             .lines(config.end)
             .utf8(config.utf8)
             .bound(bound);
         let regex = match config.syntax {
-            Syntax::Fixed => Regex::literals(patterns, &options),
+            GrepSyntax::Fixed => Regex::literals(patterns, &options),
             _ => Regex::new_any(patterns, &options),
         };
-        regex.map(|r| Matcher::Regex(Box::new(r))).map_err(|e| e.to_string())
+        regex.map(|r| GrepMatcher::Regex(Box::new(r))).map_err(|e| e.to_string())
     }
 
     /// The first line at or after `from` that has a match. `from` is a line's start; `text` lacks its last line's
     /// terminator. `shown`: matches are going to be shown, so that it is better to find the whole of one at once.
-    pub fn hit(&self, text: &[u8], from: usize, end: u8, shown: bool) -> Option<Hit> {
-        let on = |at| Hit { at, first: None };
+    pub fn hit(&self, text: &[u8], from: usize, end: u8, shown: bool) -> Option<LineHit> {
+        let on = |at| LineHit { at, first: None };
         match self {
-            Matcher::Regex(r) if shown => {
-                r.find_at(text, from).map(|found| Hit { at: found.0, first: Some(found) })
+            GrepMatcher::Regex(r) if shown => {
+                r.find_at(text, from).map(|found| LineHit { at: found.0, first: Some(found) })
             }
-            Matcher::Regex(r) => r.earliest_end(text, from).map(on),
-            Matcher::Perl(p) => p.hit(text, from, end).map(on),
+            GrepMatcher::Regex(r) => r.earliest_end(text, from).map(on),
+            GrepMatcher::Perl(p) => p.hit(text, from, end).map(on),
         }
     }
 
     /// The leftmost match at or after `at` in one line (without terminator).
     pub fn find(&self, line: &[u8], at: usize) -> Option<(usize, usize)> {
         match self {
-            Matcher::Regex(r) => r.find_at(line, at),
-            Matcher::Perl(p) => p.find(line, at),
+            GrepMatcher::Regex(r) => r.find_at(line, at),
+            GrepMatcher::Perl(p) => p.find(line, at),
         }
     }
 
     /// What went wrong in searches since the last call.
     pub fn trouble(&self) -> Option<&'static str> {
         match self {
-            Matcher::Regex(r) => r.gave_up().then_some("back-references take too many steps"),
-            Matcher::Perl(p) => p.gave_up().then_some("exceeded PCRE's backtracking limit"),
+            GrepMatcher::Regex(r) => r.gave_up().then_some("back-references take too many steps"),
+            GrepMatcher::Perl(p) => p.gave_up().then_some("exceeded PCRE's backtracking limit"),
         }
     }
 }

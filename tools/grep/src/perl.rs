@@ -4,10 +4,10 @@
 
 use std::cell::Cell;
 
-use box_text::regex::Required;
+use box_text::regex::RequiredTexts;
 use fancy_regex::{BytesMode, Regex, RegexBuilder};
 
-use crate::config::Config;
+use crate::config::GrepConfig;
 
 /// Backtracking steps of one search.
 const LIMIT: usize = 10_000_000;
@@ -19,13 +19,13 @@ pub struct Perl {
     /// into a prefix that `\K` drops, which the engine finds much faster.
     behind: usize,
     /// Texts without which a line has no match, where they are known.
-    required: Option<Required>,
+    required: Option<RequiredTexts>,
     gave_up: Cell<bool>,
 }
 
 impl Perl {
     /// Compiles the one pattern; the error is the text to report.
-    pub fn new(patterns: &[Vec<u8>], config: &Config) -> Result<Perl, String> {
+    pub fn new(patterns: &[Vec<u8>], config: &GrepConfig) -> Result<Perl, String> {
         let pattern = match patterns {
             [] => return Err("the -P option only supports a single pattern".to_string()),
             [one] => one.as_slice(),
@@ -36,7 +36,7 @@ impl Perl {
         let text = ascii_classes(text);
         // There `\<` is a condition, here it is a character.
         let foreign = text.contains(r"\<") || text.contains(r"\>");
-        let required = Required::of_pattern(&text, config.ignore_case).filter(|_| !foreign);
+        let required = RequiredTexts::of_pattern(&text, config.ignore_case).filter(|_| !foreign);
         let plain = !config.whole_lines && !config.words;
         let (text, behind) = match leading_look_behind(&text).filter(|_| plain) {
             Some((literal, rest)) => (format!(r"{literal}\K(?:{rest})"), unescaped_len(literal)),

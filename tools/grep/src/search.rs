@@ -2,10 +2,10 @@
 
 use std::io::{self, Read};
 
-use crate::buffer::Buffer;
-use crate::config::{Binary, Config, Mode};
-use crate::output::{Line, Printer};
-use crate::pattern::Matcher;
+use crate::buffer::LineBuffer;
+use crate::config::{BinaryMode, GrepConfig, GrepMode};
+use crate::output::{GrepPrinter, SelectedLine};
+use crate::pattern::GrepMatcher;
 
 /// Why an input was left early.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub enum SearchError {
 
 /// What was found in one input.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct SearchOutcome {
     pub selected: u64,
     /// A match was found but is not shown because the input is no text.
     pub binary: bool,
@@ -33,10 +33,10 @@ pub struct Searcher {
 }
 
 /// The state within one input.
-struct State<'p, 'a> {
-    config: &'a Config,
-    matcher: &'a Matcher,
-    printer: &'p mut Printer<'a>,
+struct SearchState<'p, 'a> {
+    config: &'a GrepConfig,
+    matcher: &'a GrepMatcher,
+    printer: &'p mut GrepPrinter<'a>,
     printed: &'p mut bool,
     selected: u64,
     /// Matching is enough, nothing is printed: `-q`, `-l`, binary input.
@@ -73,9 +73,9 @@ impl Searcher {
         &mut self,
         input: &mut dyn Read,
         limit: u64,
-        printer: &mut Printer<'a>,
-    ) -> Result<Outcome, SearchError> {
-        let mut buffer = Buffer::new(std::mem::take(&mut self.memory), limit);
+        printer: &mut GrepPrinter<'a>,
+    ) -> Result<SearchOutcome, SearchError> {
+        let mut buffer = LineBuffer::new(std::mem::take(&mut self.memory), limit);
         let result = self.run(&mut buffer, input, printer);
         self.memory = buffer.into_memory();
         result
@@ -83,13 +83,13 @@ impl Searcher {
 
     fn run<'a>(
         &mut self,
-        buffer: &mut Buffer,
+        buffer: &mut LineBuffer,
         input: &mut dyn Read,
-        printer: &mut Printer<'a>,
-    ) -> Result<Outcome, SearchError> {
+        printer: &mut GrepPrinter<'a>,
+    ) -> Result<SearchOutcome, SearchError> {
         let config = printer.config;
-        let mut state = State::new(printer, &mut self.printed);
-        let mut outcome = Outcome::default();
+        let mut state = SearchState::new(printer, &mut self.printed);
+        let mut outcome = SearchOutcome::default();
         // Lines selected before the first NUL.
         let mut text_lines = None;
         let mut at = 0;
@@ -97,14 +97,14 @@ impl Searcher {
         while buffer.advance(input, config.end, keep).map_err(SearchError::Read)? {
             at -= keep;
             state.base = buffer.base();
-            if config.binary != Binary::Text
+            if config.binary != BinaryMode::Text
                 && config.end != 0
                 && (text_lines.is_some() || memchr::memchr(0, &buffer.lines()[at..]).is_some())
             {
-                if config.binary == Binary::WithoutMatch {
-                    return Ok(Outcome::default());
+                if config.binary == BinaryMode::WithoutMatch {
+                    return Ok(SearchOutcome::default());
                 }
-                if config.mode != Mode::Count {
+                if config.mode != GrepMode::Count {
                     state.stop_at_first = true;
                     state.show = false;
                 }
@@ -119,9 +119,9 @@ impl Searcher {
             }
             keep = state.keep_from(lines);
         }
-        if config.mode == Mode::Lines {
+        if config.mode == GrepMode::Lines {
             outcome.binary = text_lines.is_some_and(|n| n < state.selected)
-                || state.encoding_error && config.binary == Binary::Report;
+                || state.encoding_error && config.binary == BinaryMode::Report;
         }
         outcome.selected = state.selected;
         if config.max_count.is_some_and(|m| m <= state.selected) {
@@ -131,17 +131,17 @@ impl Searcher {
     }
 }
 
-impl<'p, 'a> State<'p, 'a> {
-    fn new(printer: &'p mut Printer<'a>, printed: &'p mut bool) -> State<'p, 'a> {
+impl<'p, 'a> SearchState<'p, 'a> {
+    fn new(printer: &'p mut GrepPrinter<'a>, printed: &'p mut bool) -> SearchState<'p, 'a> {
         let config = printer.config;
-        State {
+        SearchState {
             config,
             matcher: printer.matcher,
             printer,
             printed,
             selected: 0,
-            stop_at_first: !matches!(config.mode, Mode::Lines | Mode::Count),
-            show: config.mode == Mode::Lines,
+            stop_at_first: !matches!(config.mode, GrepMode::Lines | GrepMode::Count),
+            show: config.mode == GrepMode::Lines,
             after_left: 0,
             last_printed: 0,
             counted: 0,
@@ -150,13 +150,13 @@ impl<'p, 'a> State<'p, 'a> {
             encoding_error: false,
             draining: false,
             after_last: 0,
-            shows_matches: config.mode == Mode::Lines && config.only_matching && !config.invert,
+            shows_matches: config.mode == GrepMode::Lines && config.only_matching && !config.invert,
             first: None,
         }
     }
 }
 
-impl State<'_, '_> {
+impl SearchState<'_, '_> {
     /// Goes through the lines of the window from `at` on. `true`: no more is needed.
     fn lines(&mut self, lines: &[u8], mut at: usize) -> io::Result<bool> {
         let end = self.config.end;
@@ -204,7 +204,7 @@ impl State<'_, '_> {
         if at == stop {
             return Ok(false);
         }
-        let count_only = self.config.mode == Mode::Count && self.config.max_count.is_none();
+        let count_only = self.config.mode == GrepMode::Count && self.config.max_count.is_none();
         if count_only || self.stop_at_first {
             let part = &lines[at..stop];
             let open = u64::from(part.last() != Some(&end));
@@ -294,7 +294,7 @@ impl State<'_, '_> {
 
     fn print(&mut self, lines: &[u8], start: usize, stop: usize, selected: bool) -> io::Result<()> {
         let text = &lines[start..stop];
-        if self.config.binary != Binary::Text
+        if self.config.binary != BinaryMode::Text
             && self.config.utf8
             && !text.is_ascii()
             && std::str::from_utf8(text).is_err()
@@ -308,7 +308,7 @@ impl State<'_, '_> {
         self.last_printed = self.base + stop as u64;
         *self.printed = true;
         let first = self.first.filter(|_| selected);
-        self.printer.line(Line { text, number, offset, selected, first })
+        self.printer.line(SelectedLine { text, number, offset, selected, first })
     }
 
     /// The number of the line that starts at `at`.

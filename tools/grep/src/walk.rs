@@ -4,21 +4,21 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use box_applet::{Ctx, Exit, Sink, Source};
+use box_applet::{Ctx, Exit, InputSource, OutputSink};
 use box_sys::path;
 
-use crate::config::{Config, Directories, FileRule, Mode};
-use crate::output::{Printer, number_width};
-use crate::pattern::Matcher;
-use crate::search::{Outcome, SearchError, Searcher};
+use crate::config::{Directories, FileRule, GrepConfig, GrepMode};
+use crate::output::{GrepPrinter, number_width};
+use crate::pattern::GrepMatcher;
+use crate::search::{SearchError, SearchOutcome, Searcher};
 
 /// `/proc` files say they are empty: read them, but not for ever.
 const UNSIZED_LIMIT: u64 = 64 << 20;
 
-struct Walk<'c, 'a> {
+struct GrepWalk<'c, 'a> {
     ctx: &'c mut Ctx<'a>,
-    config: &'c Config,
-    matcher: Matcher,
+    config: &'c GrepConfig,
+    matcher: GrepMatcher,
     searcher: Searcher,
     line: Vec<u8>,
     names: bool,
@@ -29,16 +29,16 @@ struct Walk<'c, 'a> {
 }
 
 /// An entry of a directory still to be searched.
-struct Pending {
+struct PendingEntry {
     /// As shown.
     name: Vec<u8>,
     path: PathBuf,
 }
 
 /// A directory being searched.
-struct Level {
+struct GrepLevel {
     /// Entries still to come, the next one last.
-    pending: Vec<Pending>,
+    pending: Vec<PendingEntry>,
     /// Device and inode, where loops are possible.
     id: Option<(u64, u64)>,
 }
@@ -46,13 +46,13 @@ struct Level {
 /// Searches all operands; the status of the whole.
 pub fn search_all(
     ctx: &mut Ctx<'_>,
-    config: &Config,
-    matcher: Matcher,
+    config: &GrepConfig,
+    matcher: GrepMatcher,
     operands: Vec<Vec<u8>>,
 ) -> Exit {
     let recurse = config.directories == Directories::Recurse;
     let names = config.with_filename.unwrap_or(operands.len() > 1);
-    let mut walk = Walk {
+    let mut walk = GrepWalk {
         ctx,
         config,
         matcher,
@@ -77,14 +77,14 @@ pub fn search_all(
         walk.operand(operand);
     }
     match (walk.found, walk.failed) {
-        (true, true) if config.mode == Mode::Quiet => Exit::SUCCESS,
+        (true, true) if config.mode == GrepMode::Quiet => Exit::SUCCESS,
         (_, true) => Exit::USAGE,
         (true, _) => Exit::SUCCESS,
         (false, _) => Exit::FAILURE,
     }
 }
 
-impl Walk<'_, '_> {
+impl GrepWalk<'_, '_> {
     fn operand(&mut self, operand: &[u8]) {
         if operand == b"-" {
             self.stdin();
@@ -141,7 +141,7 @@ impl Walk<'_, '_> {
 
     /// All files below a directory. `name` is its shown name, empty for `.` implied.
     fn directory(&mut self, name: Vec<u8>, path: PathBuf) {
-        let mut levels: Vec<Level> = Vec::new();
+        let mut levels: Vec<GrepLevel> = Vec::new();
         self.enter(&name, &path, &mut levels);
         while let Some(level) = levels.last_mut() {
             if self.done {
@@ -155,7 +155,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn entry(&mut self, entry: Pending, levels: &mut Vec<Level>) {
+    fn entry(&mut self, entry: PendingEntry, levels: &mut Vec<GrepLevel>) {
         let base = entry.name.rsplit(|&b| b == b'/').next().unwrap_or_default().to_vec();
         let meta = match fs::symlink_metadata(&entry.path) {
             Ok(m) if m.is_symlink() && !self.config.follow => return,
@@ -181,7 +181,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn enter(&mut self, name: &[u8], path: &Path, levels: &mut Vec<Level>) {
+    fn enter(&mut self, name: &[u8], path: &Path, levels: &mut Vec<GrepLevel>) {
         let id = if self.config.follow {
             box_sys::meta::stat(path, true).ok().map(|s| (s.dev, s.ino))
         } else {
@@ -211,7 +211,7 @@ impl Walk<'_, '_> {
                         [.., b'/'] => [name, base].concat(),
                         _ => [name, b"/", base].concat(),
                     };
-                    list.push(Pending { name: shown, path: path.join(&file_name) });
+                    list.push(PendingEntry { name: shown, path: path.join(&file_name) });
                 }
                 Err(e) => {
                     self.error(name, &e);
@@ -220,7 +220,7 @@ impl Walk<'_, '_> {
             }
         }
         list.reverse();
-        levels.push(Level { pending: list, id });
+        levels.push(GrepLevel { pending: list, id });
     }
 
     fn file(&mut self, name: &[u8], path: &Path) {
@@ -240,7 +240,7 @@ impl Walk<'_, '_> {
             Some(size) => size,
             None => u64::MAX,
         };
-        let mut printer = Printer {
+        let mut printer = GrepPrinter {
             config: self.config,
             matcher: &self.matcher,
             out: &mut self.ctx.stdout,
@@ -255,17 +255,19 @@ impl Walk<'_, '_> {
 
     fn stdin(&mut self) {
         let mut input = self.ctx.stdin.detach();
-        if let Source::File(f) = input.source()
+        if let InputSource::File(f) = input.source()
             && self.is_output(&self.config.label, f)
         {
             self.ctx.stdin = input;
             return;
         }
         let size = match input.source() {
-            Source::File(f) => f.metadata().ok().filter(fs::Metadata::is_file).map(|m| m.len()),
+            InputSource::File(f) => {
+                f.metadata().ok().filter(fs::Metadata::is_file).map(|m| m.len())
+            }
             _ => None,
         };
-        let mut printer = Printer {
+        let mut printer = GrepPrinter {
             config: self.config,
             matcher: &self.matcher,
             out: &mut self.ctx.stdout,
@@ -276,8 +278,8 @@ impl Walk<'_, '_> {
         let result = self.searcher.search(&mut input, u64::MAX, &mut printer);
         self.line = std::mem::take(&mut printer.buffer);
         // With -m the next reader of the descriptor goes on after the last selected line.
-        if let Ok(Outcome { unread: Some(n), .. }) = &result
-            && let Source::File(f) = input.source()
+        if let Ok(SearchOutcome { unread: Some(n), .. }) = &result
+            && let InputSource::File(f) = input.source()
             && let Ok(n) = i64::try_from(*n)
         {
             let _ = (&**f).seek(SeekFrom::Current(-n));
@@ -287,7 +289,7 @@ impl Walk<'_, '_> {
         self.report(&label, result);
     }
 
-    fn report(&mut self, name: &[u8], result: Result<Outcome, SearchError>) {
+    fn report(&mut self, name: &[u8], result: Result<SearchOutcome, SearchError>) {
         let outcome = match result {
             Ok(outcome) => outcome,
             Err(SearchError::Read(e)) => {
@@ -307,7 +309,7 @@ impl Walk<'_, '_> {
         }
         let selected = outcome.selected > 0;
         self.found |= selected;
-        let mut printer = Printer {
+        let mut printer = GrepPrinter {
             config: self.config,
             matcher: &self.matcher,
             out: &mut self.ctx.stdout,
@@ -316,13 +318,13 @@ impl Walk<'_, '_> {
             buffer: std::mem::take(&mut self.line),
         };
         let written = match self.config.mode {
-            Mode::Count => printer.count(outcome.selected),
-            Mode::FilesWith if selected => printer.file(name),
-            Mode::FilesWithout if !selected => printer.file(name),
+            GrepMode::Count => printer.count(outcome.selected),
+            GrepMode::FilesWith if selected => printer.file(name),
+            GrepMode::FilesWithout if !selected => printer.file(name),
             _ => Ok(()),
         };
         self.line = std::mem::take(&mut printer.buffer);
-        if written.is_err() || self.config.mode == Mode::Quiet && selected {
+        if written.is_err() || self.config.mode == GrepMode::Quiet && selected {
             self.done = true;
         }
         if outcome.binary {
@@ -333,8 +335,8 @@ impl Walk<'_, '_> {
     /// Refuses an input to which the selected lines are written, as GNU grep does.
     fn is_output(&mut self, name: &[u8], input: &File) -> bool {
         let config = self.config;
-        let Sink::File(out) = self.ctx.stdout.sink() else { return false };
-        let lines = config.mode == Mode::Lines && config.max_count.is_none_or(|n| n > 1);
+        let OutputSink::File(out) = self.ctx.stdout.sink() else { return false };
+        let lines = config.mode == GrepMode::Lines && config.max_count.is_none_or(|n| n > 1);
         if !lines || !box_sys::meta::same_file(input, out) {
             return false;
         }

@@ -6,26 +6,26 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use box_applet::{Ctx, Input};
+use box_applet::{Ctx, StdInput};
 use box_sys::strerror;
 
-use crate::builtins::{Inputs, Streams};
-use crate::json::{Mode, Parser};
-use crate::options::Options;
+use crate::builtins::{JqInputs, JqStreams};
+use crate::json::{JsonMode, JsonParser};
+use crate::options::JqOptions;
 use crate::value::Value;
 
 /// Bytes asked for at a time, at least.
 const CHUNK: usize = 64 * 1024;
 
-enum Source {
-    Stdin(Input),
+enum JqInputSource {
+    Stdin(StdInput),
     File { name: Vec<u8>, path: PathBuf },
 }
 
 /// All files as one stream of documents. A file that cannot be opened is noted and skipped;
 /// input that does not parse ends the stream.
 pub struct Documents {
-    waiting: VecDeque<Source>,
+    waiting: VecDeque<JqInputSource>,
     current: Option<Box<dyn Read>>,
     name: Value,
     buf: Vec<u8>,
@@ -34,32 +34,32 @@ pub struct Documents {
     lines: u64,
     column: usize,
     eof: bool,
-    parser: Parser,
+    parser: JsonParser,
     raw: bool,
     slurp: bool,
     seq: bool,
     stream_errors: bool,
     done: bool,
-    streams: Rc<Streams>,
+    streams: Rc<JqStreams>,
     /// Messages about files; the run ends with status 2.
     pub failures: Vec<String>,
 }
 
 impl Documents {
     /// The inputs that the options name.
-    pub fn new(ctx: &mut Ctx<'_>, options: &Options, streams: Rc<Streams>) -> Documents {
-        let mut waiting: VecDeque<Source> = options
+    pub fn new(ctx: &mut Ctx<'_>, options: &JqOptions, streams: Rc<JqStreams>) -> Documents {
+        let mut waiting: VecDeque<JqInputSource> = options
             .files
             .iter()
             .map(|name| match name.as_slice() {
-                b"-" => Source::Stdin(ctx.stdin.detach()),
-                _ => Source::File { name: name.clone(), path: ctx.path(name) },
+                b"-" => JqInputSource::Stdin(ctx.stdin.detach()),
+                _ => JqInputSource::File { name: name.clone(), path: ctx.path(name) },
             })
             .collect();
         if waiting.is_empty() {
-            waiting.push_back(Source::Stdin(ctx.stdin.detach()));
+            waiting.push_back(JqInputSource::Stdin(ctx.stdin.detach()));
         }
-        let mode = if options.stream { Mode::Stream } else { Mode::Values };
+        let mode = if options.stream { JsonMode::Stream } else { JsonMode::Values };
         Documents {
             waiting,
             current: None,
@@ -69,7 +69,7 @@ impl Documents {
             lines: 0,
             column: 0,
             eof: false,
-            parser: Parser::new(mode, options.seq),
+            parser: JsonParser::new(mode, options.seq),
             raw: options.raw_input,
             slurp: options.slurp,
             seq: options.seq,
@@ -84,12 +84,12 @@ impl Documents {
     fn open(&mut self) -> bool {
         while let Some(source) = self.waiting.pop_front() {
             match source {
-                Source::Stdin(input) => {
+                JqInputSource::Stdin(input) => {
                     self.current = Some(Box::new(input));
                     self.name = Value::Null;
                     return true;
                 }
-                Source::File { name, path } => match File::open(path) {
+                JqInputSource::File { name, path } => match File::open(path) {
                     Ok(f) => {
                         self.current = Some(Box::new(f));
                         self.name = Value::bytes(name);
@@ -241,7 +241,7 @@ impl Documents {
     }
 }
 
-impl Inputs for Documents {
+impl JqInputs for Documents {
     fn next(&mut self) -> Option<Result<Value, String>> {
         if self.done {
             return None;

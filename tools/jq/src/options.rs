@@ -6,7 +6,7 @@ use box_applet::{Ctx, Exit};
 
 /// The parsed command line.
 #[derive(Debug, Default)]
-pub struct Options {
+pub struct JqOptions {
     /// The filter's text.
     pub filter: Vec<u8>,
     /// Where the filter's text was read from, for messages.
@@ -98,7 +98,7 @@ enum Positional {
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flag {
+enum JqFlag {
     NullInput,
     RawInput,
     Slurp,
@@ -132,44 +132,44 @@ enum Flag {
 }
 
 /// Letter and long name of each option.
-const FLAGS: &[(Option<u8>, &str, Flag)] = &[
-    (Some(b'n'), "null-input", Flag::NullInput),
-    (Some(b'R'), "raw-input", Flag::RawInput),
-    (Some(b's'), "slurp", Flag::Slurp),
-    (Some(b'c'), "compact-output", Flag::Compact),
-    (Some(b'r'), "raw-output", Flag::RawOutput),
-    (None, "raw-output0", Flag::RawOutput0),
-    (Some(b'j'), "join-output", Flag::JoinOutput),
-    (Some(b'a'), "ascii-output", Flag::Ascii),
-    (Some(b'S'), "sort-keys", Flag::SortKeys),
-    (Some(b'C'), "color-output", Flag::Color),
-    (Some(b'M'), "monochrome-output", Flag::Monochrome),
-    (None, "tab", Flag::Tab),
-    (None, "indent", Flag::Indent),
-    (None, "unbuffered", Flag::Unbuffered),
-    (None, "stream", Flag::Stream),
-    (None, "stream-errors", Flag::StreamErrors),
-    (None, "seq", Flag::Seq),
-    (Some(b'f'), "from-file", Flag::FromFile),
-    (Some(b'L'), "library-path", Flag::LibraryPath),
-    (None, "arg", Flag::Arg),
-    (None, "argjson", Flag::ArgJson),
-    (None, "slurpfile", Flag::SlurpFile),
-    (None, "rawfile", Flag::RawFile),
-    (None, "args", Flag::Args),
-    (None, "jsonargs", Flag::JsonArgs),
-    (Some(b'e'), "exit-status", Flag::ExitStatus),
-    (Some(b'V'), "version", Flag::Version),
-    (Some(b'h'), "help", Flag::Help),
-    (Some(b'b'), "binary", Flag::Nothing),
-    (None, "build-configuration", Flag::Nothing),
-    (None, "debug-dump-disasm", Flag::Nothing),
-    (None, "debug-trace", Flag::Nothing),
+const FLAGS: &[(Option<u8>, &str, JqFlag)] = &[
+    (Some(b'n'), "null-input", JqFlag::NullInput),
+    (Some(b'R'), "raw-input", JqFlag::RawInput),
+    (Some(b's'), "slurp", JqFlag::Slurp),
+    (Some(b'c'), "compact-output", JqFlag::Compact),
+    (Some(b'r'), "raw-output", JqFlag::RawOutput),
+    (None, "raw-output0", JqFlag::RawOutput0),
+    (Some(b'j'), "join-output", JqFlag::JoinOutput),
+    (Some(b'a'), "ascii-output", JqFlag::Ascii),
+    (Some(b'S'), "sort-keys", JqFlag::SortKeys),
+    (Some(b'C'), "color-output", JqFlag::Color),
+    (Some(b'M'), "monochrome-output", JqFlag::Monochrome),
+    (None, "tab", JqFlag::Tab),
+    (None, "indent", JqFlag::Indent),
+    (None, "unbuffered", JqFlag::Unbuffered),
+    (None, "stream", JqFlag::Stream),
+    (None, "stream-errors", JqFlag::StreamErrors),
+    (None, "seq", JqFlag::Seq),
+    (Some(b'f'), "from-file", JqFlag::FromFile),
+    (Some(b'L'), "library-path", JqFlag::LibraryPath),
+    (None, "arg", JqFlag::Arg),
+    (None, "argjson", JqFlag::ArgJson),
+    (None, "slurpfile", JqFlag::SlurpFile),
+    (None, "rawfile", JqFlag::RawFile),
+    (None, "args", JqFlag::Args),
+    (None, "jsonargs", JqFlag::JsonArgs),
+    (Some(b'e'), "exit-status", JqFlag::ExitStatus),
+    (Some(b'V'), "version", JqFlag::Version),
+    (Some(b'h'), "help", JqFlag::Help),
+    (Some(b'b'), "binary", JqFlag::Nothing),
+    (None, "build-configuration", JqFlag::Nothing),
+    (None, "debug-dump-disasm", JqFlag::Nothing),
+    (None, "debug-trace", JqFlag::Nothing),
 ];
 
 /// The command line while it is read.
-struct Reader<'a> {
-    options: Options,
+struct JqReader<'a> {
+    options: JqOptions,
     filter: Option<Vec<u8>>,
     from_file: bool,
     positional: Positional,
@@ -177,9 +177,9 @@ struct Reader<'a> {
 }
 
 /// Parses the command line; `Err` after a message or help.
-pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
-    let mut reader = Reader {
-        options: Options { indent: Indent::Spaces(2), ..Options::default() },
+pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<JqOptions, Exit> {
+    let mut reader = JqReader {
+        options: JqOptions { indent: Indent::Spaces(2), ..JqOptions::default() },
         filter: None,
         from_file: false,
         positional: Positional::Files,
@@ -202,7 +202,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
                 let found = FLAGS.iter().find(|(short, ..)| *short == Some(*letter));
                 let (.., flag) = found.ok_or_else(|| unknown(ctx, arg))?;
                 let attached = &arg[at + 1..];
-                if *flag == Flag::LibraryPath && !attached.is_empty() {
+                if *flag == JqFlag::LibraryPath && !attached.is_empty() {
                     reader.options.library.push(attached.to_vec());
                     break;
                 }
@@ -213,7 +213,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
     finish(ctx, reader.options, reader.filter, reader.from_file)
 }
 
-impl Reader<'_> {
+impl JqReader<'_> {
     /// The filter, or what follows it.
     fn operand(&mut self, ctx: &mut Ctx<'_>, arg: &[u8]) -> Result<(), Exit> {
         match self.positional {
@@ -233,47 +233,47 @@ impl Reader<'_> {
     }
 
     /// What an option says, which was written as `arg`.
-    fn flag(&mut self, ctx: &mut Ctx<'_>, flag: Flag, arg: &[u8]) -> Result<(), Exit> {
+    fn flag(&mut self, ctx: &mut Ctx<'_>, flag: JqFlag, arg: &[u8]) -> Result<(), Exit> {
         let o = &mut self.options;
         match flag {
-            Flag::NullInput => o.null_input = true,
-            Flag::RawInput => o.raw_input = true,
-            Flag::Slurp => o.slurp = true,
-            Flag::Compact => o.indent = Indent::None,
-            Flag::RawOutput => o.raw_output = true,
-            Flag::RawOutput0 => (o.raw_output, o.nul_output) = (true, true),
-            Flag::JoinOutput => (o.raw_output, o.join_output) = (true, true),
-            Flag::Ascii => o.ascii = true,
-            Flag::SortKeys => o.sort_keys = true,
-            Flag::Color => o.color = true,
-            Flag::Monochrome => o.color = false,
-            Flag::Tab => o.indent = Indent::Tab,
-            Flag::Unbuffered => o.unbuffered = true,
-            Flag::Stream => o.stream = true,
-            Flag::StreamErrors => (o.stream, o.stream_errors) = (true, true),
-            Flag::Seq => o.seq = true,
-            Flag::ExitStatus => o.exit_status = true,
-            Flag::FromFile => self.from_file = true,
-            Flag::Args => self.positional = Positional::Strings,
-            Flag::JsonArgs => self.positional = Positional::Json,
-            Flag::Help => return Err(ctx.print(HELP)),
-            Flag::Version => return Err(ctx.print(&ctx.version())),
-            Flag::Nothing => {}
-            Flag::Indent => {
+            JqFlag::NullInput => o.null_input = true,
+            JqFlag::RawInput => o.raw_input = true,
+            JqFlag::Slurp => o.slurp = true,
+            JqFlag::Compact => o.indent = Indent::None,
+            JqFlag::RawOutput => o.raw_output = true,
+            JqFlag::RawOutput0 => (o.raw_output, o.nul_output) = (true, true),
+            JqFlag::JoinOutput => (o.raw_output, o.join_output) = (true, true),
+            JqFlag::Ascii => o.ascii = true,
+            JqFlag::SortKeys => o.sort_keys = true,
+            JqFlag::Color => o.color = true,
+            JqFlag::Monochrome => o.color = false,
+            JqFlag::Tab => o.indent = Indent::Tab,
+            JqFlag::Unbuffered => o.unbuffered = true,
+            JqFlag::Stream => o.stream = true,
+            JqFlag::StreamErrors => (o.stream, o.stream_errors) = (true, true),
+            JqFlag::Seq => o.seq = true,
+            JqFlag::ExitStatus => o.exit_status = true,
+            JqFlag::FromFile => self.from_file = true,
+            JqFlag::Args => self.positional = Positional::Strings,
+            JqFlag::JsonArgs => self.positional = Positional::Json,
+            JqFlag::Help => return Err(ctx.print(HELP)),
+            JqFlag::Version => return Err(ctx.print(&ctx.version())),
+            JqFlag::Nothing => {}
+            JqFlag::Indent => {
                 let [columns] = self.parameters(ctx, arg)?;
                 self.options.indent = indent(ctx, &columns)?;
             }
-            Flag::LibraryPath => {
+            JqFlag::LibraryPath => {
                 let [path] = self.parameters(ctx, arg)?;
                 self.options.library.push(path);
             }
-            Flag::Arg | Flag::ArgJson | Flag::SlurpFile | Flag::RawFile => {
+            JqFlag::Arg | JqFlag::ArgJson | JqFlag::SlurpFile | JqFlag::RawFile => {
                 let [name, text] = self.parameters(ctx, arg)?;
                 let value = match flag {
-                    Flag::Arg => Value::bytes(text),
-                    Flag::ArgJson => json::parse_one(&text)
+                    JqFlag::Arg => Value::bytes(text),
+                    JqFlag::ArgJson => json::parse_one(&text)
                         .map_err(|_| bad(ctx, "Invalid JSON text passed to --argjson"))?,
-                    _ => file_value(ctx, flag == Flag::RawFile, &name, &text)?,
+                    _ => file_value(ctx, flag == JqFlag::RawFile, &name, &text)?,
                 };
                 bind(&mut self.options, &name, value);
             }
@@ -314,10 +314,10 @@ fn indent(ctx: &mut Ctx<'_>, columns: &[u8]) -> Result<Indent, Exit> {
 
 fn finish(
     ctx: &mut Ctx<'_>,
-    mut o: Options,
+    mut o: JqOptions,
     filter: Option<Vec<u8>>,
     from_file: bool,
-) -> Result<Options, Exit> {
+) -> Result<JqOptions, Exit> {
     match (filter, from_file) {
         (Some(file), true) => {
             match std::fs::read(ctx.path(&file)) {
@@ -338,7 +338,7 @@ fn finish(
 }
 
 /// Later bindings of a name do not replace earlier ones, as in jq.
-fn bind(o: &mut Options, name: &[u8], value: Value) {
+fn bind(o: &mut JqOptions, name: &[u8], value: Value) {
     if !o.named.iter().any(|(n, _)| n == name) {
         o.named.push((name.to_vec(), value));
     }

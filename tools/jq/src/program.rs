@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::builtins::Library;
+use crate::builtins::BuiltinLibrary;
 use crate::json;
-use crate::lang::ast::{Def, Expr, Import, Module};
-use crate::lang::{SyntaxError, parse_module};
-use crate::machine::{Binding, CompileError, Compiler, Program, Scope};
+use crate::lang::ast::{Def, Import, JqExpr, JqModule};
+use crate::lang::{JqSyntaxError, parse_module};
+use crate::machine::{CompileError, JqCompiler, JqProgram, NameBinding, NameScope};
 use crate::value::{Map, Value};
 
 /// What messages call the main program.
@@ -17,7 +17,7 @@ const TOP_LEVEL: &str = "<top-level>";
 const MAX_DEPTH: usize = 100;
 
 /// Where modules are looked for.
-pub struct Paths {
+pub struct ModulePaths {
     /// Directories of `-L`, absolute.
     pub library: Vec<PathBuf>,
     /// The working directory.
@@ -29,9 +29,9 @@ pub struct Paths {
 }
 
 /// A loaded module with those it imports.
-struct Loaded {
-    module: Module,
-    imports: Vec<Loaded>,
+struct LoadedModule {
+    module: JqModule,
+    imports: Vec<LoadedModule>,
     /// Values of data imports by name.
     data: Vec<(String, Value)>,
     text: String,
@@ -45,8 +45,8 @@ struct Loaded {
 pub fn compile(
     code: &str,
     globals: Vec<(String, Value)>,
-    paths: &Paths,
-) -> Result<Program, String> {
+    paths: &ModulePaths,
+) -> Result<JqProgram, String> {
     let main = parse_module(code).map_err(|e| syntax(&e, code, TOP_LEVEL))?;
     let mut top = load(main, (code, TOP_LEVEL), &paths.origin, None, paths, 0)?;
     if let Ok(text) = std::fs::read_to_string(&paths.home) {
@@ -55,12 +55,12 @@ pub fn compile(
     }
     let mut texts = Vec::new();
     collect_texts(&top, &mut texts);
-    let library = Library::new(texts);
-    let mut compiler = Compiler::new(&library);
-    let scope = globals
-        .into_iter()
-        .fold(Scope::default(), |scope, (name, value)| scope.with(Binding::Global { name, value }));
-    let identity = Expr::Id;
+    let library = BuiltinLibrary::new(texts);
+    let mut compiler = JqCompiler::new(&library);
+    let scope = globals.into_iter().fold(NameScope::default(), |scope, (name, value)| {
+        scope.with(NameBinding::Global { name, value })
+    });
+    let identity = JqExpr::Id;
     let mut modules = Vec::new();
     let (_, scope) = enter(&mut compiler, &top, &scope, &mut modules);
     let body = top.module.body.as_ref().unwrap_or(&identity);
@@ -70,11 +70,11 @@ pub fn compile(
 /// Compiles a module's definitions and those of its imports. Gives what it defines, and the scope
 /// inside it; `modules` are those seen so far, by number.
 fn enter<'a>(
-    compiler: &mut Compiler<'a>,
-    loaded: &'a Loaded,
-    outer: &Scope<'a>,
-    modules: &mut Vec<&'a Loaded>,
-) -> (Vec<(&'a Def, u32)>, Scope<'a>) {
+    compiler: &mut JqCompiler<'a>,
+    loaded: &'a LoadedModule,
+    outer: &NameScope<'a>,
+    modules: &mut Vec<&'a LoadedModule>,
+) -> (Vec<(&'a Def, u32)>, NameScope<'a>) {
     let number = modules.len();
     modules.push(loaded);
     let mut scope = outer.clone();
@@ -85,12 +85,12 @@ fn enter<'a>(
                 Some(alias) => format!("{alias}::{}", def.name),
                 None => def.name.clone(),
             };
-            scope = scope.with(Binding::GlobalFunc { name, arity: def.params.len(), id });
+            scope = scope.with(NameBinding::GlobalFunc { name, arity: def.params.len(), id });
         }
     }
     for (name, value) in &loaded.data {
         let value = value.clone();
-        scope = scope.with(Binding::Global { name: name.clone(), value });
+        scope = scope.with(NameBinding::Global { name: name.clone(), value });
     }
     compiler.module = number;
     let mut defs = Vec::new();
@@ -102,19 +102,19 @@ fn enter<'a>(
     (defs, scope)
 }
 
-fn collect_texts<'l>(loaded: &'l Loaded, out: &mut Vec<&'l str>) {
+fn collect_texts<'l>(loaded: &'l LoadedModule, out: &mut Vec<&'l str>) {
     out.push(&loaded.text);
     loaded.imports.iter().for_each(|l| collect_texts(l, out));
 }
 
 fn load(
-    module: Module,
+    module: JqModule,
     (text, file): (&str, &str),
     origin: &Path,
     alias: Option<String>,
-    paths: &Paths,
+    paths: &ModulePaths,
     depth: usize,
-) -> Result<Loaded, String> {
+) -> Result<LoadedModule, String> {
     if depth > MAX_DEPTH {
         return Err("modules import each other without end".to_string());
     }
@@ -142,12 +142,19 @@ fn load(
         let read = (content.as_str(), shown.as_str());
         imports.push(load(inner, read, &dir, import.alias.clone(), paths, depth + 1)?);
     }
-    Ok(Loaded { module, imports, data, text: text.to_string(), file: file.to_string(), alias })
+    Ok(LoadedModule {
+        module,
+        imports,
+        data,
+        text: text.to_string(),
+        file: file.to_string(),
+        alias,
+    })
 }
 
 /// What `modulemeta` tells of a module: its metadata, `deps` and `defs`. The outer error is jq's text;
 /// the inner one is of a module that does not parse.
-pub fn describe(name: &str, paths: &Paths) -> Result<Result<Value, String>, String> {
+pub fn describe(name: &str, paths: &ModulePaths) -> Result<Result<Value, String>, String> {
     let import = Import { path: name.to_string(), alias: None, is_data: false, meta: None };
     let file = find(&import, &paths.library).map_err(|_| format!("module not found: {name}"))?;
     let shown = file.display().to_string();
@@ -186,7 +193,7 @@ pub fn describe(name: &str, paths: &Paths) -> Result<Result<Value, String>, Stri
 
 /// The directories that an import is looked for in: those it names, from the importing module's
 /// own; without any the working directory and the library's.
-fn search_dirs(import: &Import, origin: &Path, paths: &Paths) -> Vec<PathBuf> {
+fn search_dirs(import: &Import, origin: &Path, paths: &ModulePaths) -> Vec<PathBuf> {
     let within = |dir: &str| match dir {
         "." => paths.cwd.clone(),
         _ => origin.join(dir),
@@ -233,12 +240,12 @@ fn place(code: &str, at: usize) -> (usize, usize, &str) {
     (line, before.len() - start + 1, &code[start..end])
 }
 
-fn syntax(e: &SyntaxError, code: &str, file: &str) -> String {
+fn syntax(e: &JqSyntaxError, code: &str, file: &str) -> String {
     let (line, column, text) = place(code, e.at);
     format!("{} at {file}, line {line}, column {column}:\n    {text}", e.message)
 }
 
-fn undefined(e: &CompileError, modules: &[&Loaded]) -> String {
+fn undefined(e: &CompileError, modules: &[&LoadedModule]) -> String {
     let (code, file) =
         modules.get(e.module).map_or(("", TOP_LEVEL), |m| (m.text.as_str(), m.file.as_str()));
     let (line, column, text) = place(code, e.at);
@@ -257,7 +264,7 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("box-jq-modules-{}", std::process::id()));
         std::fs::create_dir_all(&dir).expect("a folder");
         std::fs::write(dir.join("c.jq"), text).expect("a file");
-        let paths = Paths {
+        let paths = ModulePaths {
             library: vec![dir.clone()],
             origin: dir.clone(),
             cwd: dir.clone(),

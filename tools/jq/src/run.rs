@@ -8,12 +8,12 @@ use std::rc::Rc;
 
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::builtins::{Host, Inputs, Streams};
+use crate::builtins::{JqHost, JqInputs, JqStreams};
 use crate::input::Documents;
-use crate::json::{Colors, Style, to_text, write};
-use crate::machine::{Machine, Program, Stop};
-use crate::options::{self, Options};
-use crate::program::{self, Paths};
+use crate::json::{JsonColors, JsonStyle, to_text, write};
+use crate::machine::{JqMachine, JqProgram, JqStop};
+use crate::options::{self, JqOptions};
+use crate::program::{self, ModulePaths};
 use crate::value::{Map, Value};
 
 /// Runs `jq`.
@@ -34,21 +34,22 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         }
     };
     let colors = options.color.then(|| {
-        let (colors, valid) = Colors::new(ctx.env.get(b"JQ_COLORS").unwrap_or_default());
+        let (colors, valid) = JsonColors::new(ctx.env.get(b"JQ_COLORS").unwrap_or_default());
         if !valid {
             let _ = ctx.stderr.write_all(b"Failed to set $JQ_COLORS\n");
         }
         colors
     });
-    let style = Style {
+    let style = JsonStyle {
         indent: options.indent,
         sort_keys: options.sort_keys,
         ascii: options.ascii,
         colors,
     };
-    let streams = Rc::new(Streams::take(ctx));
+    let streams = Rc::new(JqStreams::take(ctx));
     let mut documents = Documents::new(ctx, &options, streams.clone());
-    let mut job = Job { options: &options, style: &style, program: &program, streams, last: None };
+    let mut job =
+        JqRun { options: &options, style: &style, program: &program, streams, last: None };
     let ended = job.all(ctx, &mut documents, env, &paths);
     job.streams.give_back(ctx);
     Ok(match ended {
@@ -72,7 +73,7 @@ fn env(ctx: &Ctx<'_>) -> Value {
 }
 
 /// `$ENV`, `$ARGS` and the variables of the command line.
-fn globals(options: &Options, env: &Value) -> Vec<(String, Value)> {
+fn globals(options: &JqOptions, env: &Value) -> Vec<(String, Value)> {
     let named: Map = options.named.iter().map(|(k, v)| (key(k), v.clone())).collect();
     let args: Map = [
         (key(b"positional"), options.positional.iter().cloned().collect()),
@@ -85,7 +86,7 @@ fn globals(options: &Options, env: &Value) -> Vec<(String, Value)> {
     out
 }
 
-fn paths(ctx: &Ctx<'_>, options: &Options) -> Paths {
+fn paths(ctx: &Ctx<'_>, options: &JqOptions) -> ModulePaths {
     let home = ctx.path(ctx.env.get(b"HOME").unwrap_or(b"/")).join(".jq");
     let library = if options.library.is_empty() {
         vec![home.clone()]
@@ -96,33 +97,33 @@ fn paths(ctx: &Ctx<'_>, options: &Options) -> Paths {
         Some(f) => ctx.path(f).parent().map_or_else(|| ctx.cwd.clone(), |p| p.to_path_buf()),
         None => ctx.cwd.clone(),
     };
-    Paths { library, origin, home, cwd: ctx.cwd.clone() }
+    ModulePaths { library, origin, home, cwd: ctx.cwd.clone() }
 }
 
 /// How the outputs for one input ended.
-enum End {
+enum OutputsEnd {
     /// Maybe without an output.
     Done(Option<bool>),
     Failed,
     Halted(i32),
 }
 
-struct Job<'j> {
-    options: &'j Options,
-    style: &'j Style,
-    program: &'j Program,
-    streams: Rc<Streams>,
+struct JqRun<'j> {
+    options: &'j JqOptions,
+    style: &'j JsonStyle,
+    program: &'j JqProgram,
+    streams: Rc<JqStreams>,
     /// Whether the last output of an input that had any was true.
     last: Option<bool>,
 }
 
-impl Job<'_> {
+impl JqRun<'_> {
     fn all(
         &mut self,
         ctx: &mut Ctx<'_>,
         documents: &mut Documents,
         env: Value,
-        paths: &Paths,
+        paths: &ModulePaths,
     ) -> io::Result<Exit> {
         let zone = Rc::new(ctx.zone());
         let library =
@@ -152,7 +153,7 @@ impl Job<'_> {
                     break;
                 }
             };
-            let mut host = Host {
+            let mut host = JqHost {
                 inputs: documents,
                 env: env.clone(),
                 library: library.clone(),
@@ -166,10 +167,10 @@ impl Job<'_> {
             patterns = host.patterns;
             failed = false;
             match end {
-                End::Done(None) => {}
-                End::Done(last) => self.last = last,
-                End::Failed => failed = true,
-                End::Halted(status) => return Ok(Exit((status & 0xff) as u8)),
+                OutputsEnd::Done(None) => {}
+                OutputsEnd::Done(last) => self.last = last,
+                OutputsEnd::Failed => failed = true,
+                OutputsEnd::Halted(status) => return Ok(Exit((status & 0xff) as u8)),
             }
         }
         for message in &documents.failures {
@@ -192,8 +193,13 @@ impl Job<'_> {
     }
 
     /// All outputs for one input.
-    fn one(&mut self, ctx: &mut Ctx<'_>, host: &mut Host<'_>, value: Value) -> io::Result<End> {
-        let mut machine = Machine::new(self.program, value);
+    fn one(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        host: &mut JqHost<'_>,
+        value: Value,
+    ) -> io::Result<OutputsEnd> {
+        let mut machine = JqMachine::new(self.program, value);
         let mut last = None;
         while let Some(result) = machine.next(host) {
             match result {
@@ -202,27 +208,27 @@ impl Job<'_> {
                     if let Some(problem) = self.print(&v)? {
                         let place = host.inputs.position();
                         self.error(ctx, format_args!("error (at {place}): {problem}"));
-                        return Ok(End::Failed);
+                        return Ok(OutputsEnd::Failed);
                     }
                 }
-                Err(Stop::Halt) => return Ok(End::Halted(host.halted.unwrap_or(5))),
-                Err(Stop::Break) => {
+                Err(JqStop::Halt) => return Ok(OutputsEnd::Halted(host.halted.unwrap_or(5))),
+                Err(JqStop::Break) => {
                     let place = host.inputs.position();
                     self.error(ctx, format_args!("error (at {place}): break"));
-                    return Ok(End::Failed);
+                    return Ok(OutputsEnd::Failed);
                 }
-                Err(Stop::Error(e)) => {
+                Err(JqStop::Error(e)) => {
                     let place = host.inputs.position();
                     let (note, shown) = match &e {
                         Value::Str(s) => ("", s.to_string()),
                         other => (" (not a string)", to_text(other)),
                     };
                     self.error(ctx, format_args!("error (at {place}){note}: {shown}"));
-                    return Ok(End::Failed);
+                    return Ok(OutputsEnd::Failed);
                 }
             }
         }
-        Ok(End::Done(last))
+        Ok(OutputsEnd::Done(last))
     }
 
     /// A message, behind what was printed before.

@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use box_applet::{Ctx, Source};
+use box_applet::{Ctx, InputSource};
 use box_sys::net::{self, Wait};
 
-use crate::options::Options;
+use crate::options::NcOptions;
 
 /// Bytes that are read at once.
 const PART: usize = 64 << 10;
@@ -18,7 +18,7 @@ const WRITE: usize = 16 << 10;
 
 /// How it has ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum CopyEnd {
     /// The other side has ended.
     Peer,
     /// Nothing came for as long as `-w` says, or `-q` after the input's end.
@@ -29,7 +29,7 @@ pub(crate) enum End {
 
 /// What goes to the other side.
 struct Outgoing {
-    source: Source,
+    source: InputSource,
     pending: Vec<u8>,
     is_ended: bool,
     /// When it had ended and everything was sent.
@@ -41,10 +41,10 @@ struct Outgoing {
 impl Outgoing {
     fn new(ctx: &mut Ctx<'_>, reads_input: bool) -> Outgoing {
         ctx.stdin.give_back();
-        let source = if reads_input { ctx.stdin.source().clone() } else { Source::Closed };
+        let source = if reads_input { ctx.stdin.source().clone() } else { InputSource::Closed };
         let mut out =
             Outgoing { source, pending: Vec::new(), is_ended: false, done: None, has_sent: false };
-        if !matches!(out.source, Source::File(_)) {
+        if !matches!(out.source, InputSource::File(_)) {
             // In memory, or nothing: there is nothing to wait for.
             let mut all = Vec::new();
             if reads_input && ctx.stdin.read_to_end(&mut all).is_ok() {
@@ -57,7 +57,7 @@ impl Outgoing {
 
     fn file(&self) -> Option<Rc<File>> {
         match &self.source {
-            Source::File(f) if !self.is_ended && self.pending.is_empty() => Some(f.clone()),
+            InputSource::File(f) if !self.is_ended && self.pending.is_empty() => Some(f.clone()),
             _ => None,
         }
     }
@@ -91,8 +91,8 @@ fn again<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Copies both ways until one of the ends of [`End`].
-pub(crate) fn copy(ctx: &mut Ctx<'_>, socket: &File, options: &Options) -> io::Result<End> {
+/// Copies both ways until one of the ends of [`CopyEnd`].
+pub(crate) fn copy(ctx: &mut Ctx<'_>, socket: &File, options: &NcOptions) -> io::Result<CopyEnd> {
     let mut out = Outgoing::new(ctx, options.reads_input);
     let mut part = vec![0; PART];
     let mut peer_ended = false;
@@ -116,7 +116,7 @@ pub(crate) fn copy(ctx: &mut Ctx<'_>, socket: &File, options: &Options) -> io::R
         if !peer_ended {
             files.push((socket, Wait::Read));
         } else if outgoing == 0 {
-            return Ok(End::Peer);
+            return Ok(CopyEnd::Peer);
         }
         // What is there already may still be wanted by a peer that sends nothing more.
         let time = if peer_ended && file.is_some() {
@@ -126,7 +126,7 @@ pub(crate) fn copy(ctx: &mut Ctx<'_>, socket: &File, options: &Options) -> io::R
         };
         let ready = net::wait(&files, time)?;
         if !ready.iter().any(|r| *r) {
-            return Ok(if peer_ended { End::Peer } else { End::Time });
+            return Ok(if peer_ended { CopyEnd::Peer } else { CopyEnd::Time });
         }
         if outgoing == 1 && ready[0] {
             match &file {
@@ -135,7 +135,7 @@ pub(crate) fn copy(ctx: &mut Ctx<'_>, socket: &File, options: &Options) -> io::R
                     // A datagram is one write.
                     let most = if options.datagrams { PART } else { WRITE };
                     match out.send(socket, most) {
-                        Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(End::Peer),
+                        Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(CopyEnd::Peer),
                         sent => sent?,
                     }
                 }
@@ -144,18 +144,18 @@ pub(crate) fn copy(ctx: &mut Ctx<'_>, socket: &File, options: &Options) -> io::R
         if ready.get(outgoing) == Some(&true) {
             let n = match again(|| (&mut { socket }).read(&mut part)) {
                 Ok(n) => n,
-                Err(e) if e.kind() == ErrorKind::ConnectionReset => return Ok(End::Peer),
+                Err(e) if e.kind() == ErrorKind::ConnectionReset => return Ok(CopyEnd::Peer),
                 Err(e) => return Err(e),
             };
             peer_ended = n == 0 && !options.datagrams;
             if ctx.stdout.write_all(&part[..n]).and_then(|()| ctx.stdout.flush()).is_err() {
-                return Ok(End::Output);
+                return Ok(CopyEnd::Output);
             }
         }
     }
 }
 
-fn time_left(out: &Outgoing, options: &Options) -> Option<Duration> {
+fn time_left(out: &Outgoing, options: &NcOptions) -> Option<Duration> {
     let linger =
         options.linger.zip(out.done).map(|(time, since)| time.saturating_sub(since.elapsed()));
     match (linger, options.patience) {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use thiserror::Error;
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flag {
+pub(crate) enum NcFlag {
     V4,
     V6,
     NoInput,
@@ -23,33 +23,33 @@ pub(crate) enum Flag {
     Scan,
 }
 
-pub(crate) const SPEC: Spec<Flag> = Spec::new(
+pub(crate) const SPEC: Spec<NcFlag> = Spec::new(
     "[-46dNnuvz] [-q SECONDS] [-w SECONDS] HOST PORT[-PORT]\n  or:  nc -l [-46dkNnuv] [-w SECONDS] [HOST] PORT",
     "Copy standard input to a connection and what comes from it to standard output. There are\nthe ports of this session on localhost, 127.0.0.0/8 and ::1, and no others.",
     &[
-        Opt::new(Flag::V4, '4', "").says("use IPv4 only"),
-        Opt::new(Flag::V6, '6', "").says("use IPv6 only"),
-        Opt::new(Flag::NoInput, 'd', "").says("do not read standard input"),
-        Opt::new(Flag::Keep, 'k', "").says("with -l: go on listening after a connection"),
-        Opt::new(Flag::Listen, 'l', "").says("listen for a connection"),
-        Opt::new(Flag::TellEnd, 'N', "")
+        Opt::new(NcFlag::V4, '4', "").says("use IPv4 only"),
+        Opt::new(NcFlag::V6, '6', "").says("use IPv6 only"),
+        Opt::new(NcFlag::NoInput, 'd', "").says("do not read standard input"),
+        Opt::new(NcFlag::Keep, 'k', "").says("with -l: go on listening after a connection"),
+        Opt::new(NcFlag::Listen, 'l', "").says("listen for a connection"),
+        Opt::new(NcFlag::TellEnd, 'N', "")
             .says("tell the other side the end of the input, even of none"),
-        Opt::new(Flag::Numeric, 'n', "").says("(no effect: no names are looked up)"),
-        Opt::new(Flag::Port, 'p', "").takes("PORT", "with -l: the port to listen on"),
-        Opt::new(Flag::Linger, 'q', "")
+        Opt::new(NcFlag::Numeric, 'n', "").says("(no effect: no names are looked up)"),
+        Opt::new(NcFlag::Port, 'p', "").takes("PORT", "with -l: the port to listen on"),
+        Opt::new(NcFlag::Linger, 'q', "")
             .takes("SECONDS", "quit that long after the end of the input"),
-        Opt::new(Flag::Datagrams, 'u', "").says("use UDP"),
-        Opt::new(Flag::Verbose, 'v', "").says("say what happens"),
-        Opt::new(Flag::Patience, 'w', "")
+        Opt::new(NcFlag::Datagrams, 'u', "").says("use UDP"),
+        Opt::new(NcFlag::Verbose, 'v', "").says("say what happens"),
+        Opt::new(NcFlag::Patience, 'w', "")
             .takes("SECONDS", "give up a connect, or an idle connection, after that long"),
-        Opt::new(Flag::Scan, 'z', "").says("only see whether somebody listens"),
+        Opt::new(NcFlag::Scan, 'z', "").says("only see whether somebody listens"),
     ],
 )
 .after("Exit status: 0 if all went well, 1 if not.\n");
 
 /// Why a command line means nothing.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub(crate) enum Wrong {
+pub(crate) enum NcUsageError {
     #[error("missing host and port")]
     Missing,
     #[error("too many operands")]
@@ -65,7 +65,7 @@ pub(crate) enum Wrong {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Options {
+pub(crate) struct NcOptions {
     pub(crate) listen: bool,
     pub(crate) keep: bool,
     pub(crate) scan: bool,
@@ -73,7 +73,7 @@ pub(crate) struct Options {
     pub(crate) datagrams: bool,
     pub(crate) reads_input: bool,
     pub(crate) tells_end: bool,
-    pub(crate) only: Option<Only>,
+    pub(crate) only: Option<AddressFamily>,
     pub(crate) patience: Option<Duration>,
     /// After the end of the input.
     pub(crate) linger: Option<Duration>,
@@ -84,7 +84,7 @@ pub(crate) struct Options {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Only {
+pub(crate) enum AddressFamily {
     V4,
     V6,
 }
@@ -93,56 +93,56 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn port(word: &[u8]) -> Result<u16, Wrong> {
+fn port(word: &[u8]) -> Result<u16, NcUsageError> {
     let n = std::str::from_utf8(word).ok().and_then(|w| w.parse().ok());
-    n.filter(|n| *n > 0).ok_or_else(|| Wrong::Port(text(word)))
+    n.filter(|n| *n > 0).ok_or_else(|| NcUsageError::Port(text(word)))
 }
 
-fn seconds(word: Option<&[u8]>) -> Result<Option<Duration>, Wrong> {
+fn seconds(word: Option<&[u8]>) -> Result<Option<Duration>, NcUsageError> {
     let Some(word) = word else { return Ok(None) };
     // Less than none is for ever, as with the traditional one.
     let n = std::str::from_utf8(word).ok().and_then(|w| w.parse::<f64>().ok());
-    let n = n.filter(|n| n.is_finite()).ok_or_else(|| Wrong::Time(text(word)))?;
+    let n = n.filter(|n| n.is_finite()).ok_or_else(|| NcUsageError::Time(text(word)))?;
     Ok(Duration::try_from_secs_f64(n).ok())
 }
 
-impl Options {
-    pub(crate) fn new(p: &Parsed<Flag>) -> Result<Options, Wrong> {
-        let listen = p.has(Flag::Listen);
-        let (host, ports) = match (p.operands.as_slice(), p.last(Flag::Port)) {
+impl NcOptions {
+    pub(crate) fn new(p: &ParsedOptions<NcFlag>) -> Result<NcOptions, NcUsageError> {
+        let listen = p.has(NcFlag::Listen);
+        let (host, ports) = match (p.operands.as_slice(), p.last(NcFlag::Port)) {
             ([], Some(port)) if listen => (None, port),
             ([host], Some(port)) if listen => (Some(text(host)), port),
             ([port], None) if listen => (None, port.as_slice()),
             // Without -l it is the port to come from, which nobody asks for.
             ([host, port], _) => (Some(text(host)), port.as_slice()),
-            ([] | [_], _) => return Err(Wrong::Missing),
-            _ => return Err(Wrong::Extra),
+            ([] | [_], _) => return Err(NcUsageError::Missing),
+            _ => return Err(NcUsageError::Extra),
         };
         let (first, last) = match ports.iter().position(|b| *b == b'-') {
             Some(at) if !listen => (port(&ports[..at])?, port(&ports[at + 1..])?),
             _ => (port(ports)?, port(ports)?),
         };
         let only = p
-            .last_of(&[Flag::V4, Flag::V6])
-            .map(|id| if id == Flag::V4 { Only::V4 } else { Only::V6 });
-        let options = Options {
+            .last_of(&[NcFlag::V4, NcFlag::V6])
+            .map(|id| if id == NcFlag::V4 { AddressFamily::V4 } else { AddressFamily::V6 });
+        let options = NcOptions {
             listen,
-            keep: p.has(Flag::Keep),
-            scan: p.has(Flag::Scan),
-            verbose: p.has(Flag::Verbose),
-            datagrams: p.has(Flag::Datagrams),
-            reads_input: !p.has(Flag::NoInput),
-            tells_end: p.has(Flag::TellEnd),
+            keep: p.has(NcFlag::Keep),
+            scan: p.has(NcFlag::Scan),
+            verbose: p.has(NcFlag::Verbose),
+            datagrams: p.has(NcFlag::Datagrams),
+            reads_input: !p.has(NcFlag::NoInput),
+            tells_end: p.has(NcFlag::TellEnd),
             only,
-            patience: seconds(p.last(Flag::Patience))?,
-            linger: seconds(p.last(Flag::Linger))?,
+            patience: seconds(p.last(NcFlag::Patience))?,
+            linger: seconds(p.last(NcFlag::Linger))?,
             host,
             first: first.min(last),
             last: first.max(last),
         };
         match () {
-            () if listen && options.scan => Err(Wrong::ListenAndScan),
-            () if options.keep && !listen => Err(Wrong::KeepWithoutListen),
+            () if listen && options.scan => Err(NcUsageError::ListenAndScan),
+            () if options.keep && !listen => Err(NcUsageError::KeepWithoutListen),
             () => Ok(options),
         }
     }
@@ -152,9 +152,9 @@ impl Options {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Options, Wrong> {
+    fn parse(line: &str) -> Result<NcOptions, NcUsageError> {
         let words: Vec<Vec<u8>> = line.split_whitespace().map(|w| w.as_bytes().to_vec()).collect();
-        Options::new(&SPEC.parse(&words).unwrap())
+        NcOptions::new(&SPEC.parse(&words).unwrap())
     }
 
     #[test]
@@ -174,11 +174,11 @@ mod tests {
         assert_eq!((o.first, o.last, o.patience), (10, 20, Some(Duration::from_millis(1500))));
         assert_eq!(parse("-q -1 h 1").unwrap().linger, None);
         assert_eq!(parse("-q 0 h 1").unwrap().linger, Some(Duration::ZERO));
-        assert_eq!(parse("localhost"), Err(Wrong::Missing));
-        assert_eq!(parse("localhost 0"), Err(Wrong::Port("0".into())));
-        assert_eq!(parse("localhost 65536"), Err(Wrong::Port("65536".into())));
-        assert_eq!(parse("localhost 1 2"), Err(Wrong::Extra));
-        assert_eq!(parse("-lz 1"), Err(Wrong::ListenAndScan));
-        assert_eq!(parse("-k localhost 1"), Err(Wrong::KeepWithoutListen));
+        assert_eq!(parse("localhost"), Err(NcUsageError::Missing));
+        assert_eq!(parse("localhost 0"), Err(NcUsageError::Port("0".into())));
+        assert_eq!(parse("localhost 65536"), Err(NcUsageError::Port("65536".into())));
+        assert_eq!(parse("localhost 1 2"), Err(NcUsageError::Extra));
+        assert_eq!(parse("-lz 1"), Err(NcUsageError::ListenAndScan));
+        assert_eq!(parse("-k localhost 1"), Err(NcUsageError::KeepWithoutListen));
     }
 }

@@ -5,15 +5,15 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::net::{self, Kind, Wait};
+use box_sys::net::{self, NetSocketKind, Wait};
 use box_sys::strerror;
 
-use crate::copy::{End, copy};
-use crate::options::{Only, Options, SPEC};
+use crate::copy::{CopyEnd, copy};
+use crate::options::{AddressFamily, NcOptions, SPEC};
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let options = match Options::new(&parsed) {
+    let options = match NcOptions::new(&parsed) {
         Ok(o) => o,
         Err(why) => {
             ctx.error(why);
@@ -24,17 +24,17 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(ctx.finish(Ok(exit)))
 }
 
-fn kind(options: &Options) -> Kind {
-    if options.datagrams { Kind::Datagram } else { Kind::Stream }
+fn kind(options: &NcOptions) -> NetSocketKind {
+    if options.datagrams { NetSocketKind::Datagram } else { NetSocketKind::Stream }
 }
 
 /// The addresses that a name stands for, as `-4` and `-6` leave them.
-fn addresses(ctx: &mut Ctx<'_>, host: &str, options: &Options) -> Vec<IpAddr> {
+fn addresses(ctx: &mut Ctx<'_>, host: &str, options: &NcOptions) -> Vec<IpAddr> {
     let mut all = net::resolve(host).unwrap_or_default();
     all.retain(|ip| match options.only {
         None => true,
-        Some(Only::V4) => ip.is_ipv4(),
-        Some(Only::V6) => ip.is_ipv6(),
+        Some(AddressFamily::V4) => ip.is_ipv4(),
+        Some(AddressFamily::V6) => ip.is_ipv6(),
     });
     if all.is_empty() {
         ctx.error(format_args!(
@@ -45,7 +45,7 @@ fn addresses(ctx: &mut Ctx<'_>, host: &str, options: &Options) -> Vec<IpAddr> {
     all
 }
 
-fn connect_all(ctx: &mut Ctx<'_>, options: &Options) -> Exit {
+fn connect_all(ctx: &mut Ctx<'_>, options: &NcOptions) -> Exit {
     let host = options.host.clone().unwrap_or_default();
     let all = addresses(ctx, &host, options);
     let mut exit = Exit::FAILURE;
@@ -62,7 +62,7 @@ fn connect_all(ctx: &mut Ctx<'_>, options: &Options) -> Exit {
 /// Connects to one of the addresses, and says what came of it.
 fn connect(
     ctx: &mut Ctx<'_>,
-    options: &Options,
+    options: &NcOptions,
     host: &str,
     all: &[IpAddr],
     port: u16,
@@ -98,10 +98,10 @@ fn say(ctx: &mut Ctx<'_>, line: &str) {
     let _ = ctx.stderr.flush();
 }
 
-fn used(ctx: &mut Ctx<'_>, socket: &File, options: &Options) -> Exit {
+fn used(ctx: &mut Ctx<'_>, socket: &File, options: &NcOptions) -> Exit {
     match copy(ctx, socket, options) {
-        Ok(End::Peer | End::Time) => Exit::SUCCESS,
-        Ok(End::Output) => Exit::SIGPIPE,
+        Ok(CopyEnd::Peer | CopyEnd::Time) => Exit::SUCCESS,
+        Ok(CopyEnd::Output) => Exit::SIGPIPE,
         Err(e) => {
             let text = strerror(&e);
             ctx.error(text);
@@ -110,10 +110,10 @@ fn used(ctx: &mut Ctx<'_>, socket: &File, options: &Options) -> Exit {
     }
 }
 
-fn listen(ctx: &mut Ctx<'_>, options: &Options) -> Exit {
+fn listen(ctx: &mut Ctx<'_>, options: &NcOptions) -> Exit {
     let at = match &options.host {
         Some(host) => addresses(ctx, host, options).first().copied(),
-        None if options.only == Some(Only::V6) => Some(Ipv6Addr::UNSPECIFIED.into()),
+        None if options.only == Some(AddressFamily::V6) => Some(Ipv6Addr::UNSPECIFIED.into()),
         None => Some(Ipv4Addr::UNSPECIFIED.into()),
     };
     let Some(at) = at else { return Exit::FAILURE };
@@ -148,7 +148,7 @@ fn listen(ctx: &mut Ctx<'_>, options: &Options) -> Exit {
 }
 
 /// The next connection; of datagrams the next sender, whose socket is the listener's.
-fn next(listener: &File, options: &Options) -> io::Result<(Option<File>, SocketAddr)> {
+fn next(listener: &File, options: &NcOptions) -> io::Result<(Option<File>, SocketAddr)> {
     if options.patience.is_some() && !net::wait(&[(listener, Wait::Read)], options.patience)?[0] {
         return Err(io::ErrorKind::TimedOut.into());
     }

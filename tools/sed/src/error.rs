@@ -11,7 +11,7 @@ pub struct ScriptError {
 
 /// A run that ends early.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RunError {
+pub enum SedRunError {
     /// Message and exit status.
     #[error("{1}")]
     Fatal(u8, String),

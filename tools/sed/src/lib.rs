@@ -24,13 +24,13 @@ mod script;
 
 use std::io::Write;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Applet, Ctx, Ended, Exit};
 use box_sys::strerror;
 
 use error::ScriptError;
-use machine::Settings;
-use parse::Dialect;
+use machine::SedSettings;
+use parse::SedDialect;
 
 /// The applets of this crate, sorted by name.
 pub const APPLETS: &[Applet] = &[
@@ -40,7 +40,7 @@ pub const APPLETS: &[Applet] = &[
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flag {
+enum SedFlag {
     Quiet,
     Debug,
     Expression,
@@ -57,38 +57,39 @@ enum Flag {
 }
 
 /// The options, once.
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<SedFlag> = Spec::new(
     "[OPTION]... {script-only-if-no-other-script} [input-file]...",
     "Edit the lines of each file (or standard input) by a script, and print them.",
     &[
-        Opt::new(Flag::Quiet, 'n', "quiet").says("suppress automatic printing of pattern space"),
-        Opt::long(Flag::Quiet, "silent").says("the same"),
-        Opt::long(Flag::Debug, "debug").says("accepted"),
-        Opt::new(Flag::Expression, 'e', "expression")
+        Opt::new(SedFlag::Quiet, 'n', "quiet").says("suppress automatic printing of pattern space"),
+        Opt::long(SedFlag::Quiet, "silent").says("the same"),
+        Opt::long(SedFlag::Debug, "debug").says("accepted"),
+        Opt::new(SedFlag::Expression, 'e', "expression")
             .takes("SCRIPT", "add the script to the commands to be executed"),
-        Opt::new(Flag::File, 'f', "file").takes("FILE", "add the contents of FILE to the commands"),
-        Opt::long(Flag::FollowSymlinks, "follow-symlinks")
+        Opt::new(SedFlag::File, 'f', "file")
+            .takes("FILE", "add the contents of FILE to the commands"),
+        Opt::long(SedFlag::FollowSymlinks, "follow-symlinks")
             .says("follow symlinks when processing in place"),
-        Opt::new(Flag::InPlace, 'i', "in-place")
+        Opt::new(SedFlag::InPlace, 'i', "in-place")
             .may_take("SUFFIX", "edit files in place (backup if SUFFIX given)"),
-        Opt::new(Flag::LineLength, 'l', "line-length")
+        Opt::new(SedFlag::LineLength, 'l', "line-length")
             .takes("N", "desired line-wrap length for the `l' command"),
-        Opt::long(Flag::Posix, "posix").says("disable GNU extensions"),
-        Opt::new(Flag::RegexpExtended, 'E', "regexp-extended")
+        Opt::long(SedFlag::Posix, "posix").says("disable GNU extensions"),
+        Opt::new(SedFlag::RegexpExtended, 'E', "regexp-extended")
             .says("use extended regular expressions"),
-        Opt::new(Flag::RegexpExtended, 'r', "").says("the same"),
-        Opt::new(Flag::Separate, 's', "separate")
+        Opt::new(SedFlag::RegexpExtended, 'r', "").says("the same"),
+        Opt::new(SedFlag::Separate, 's', "separate")
             .says("consider files as separate, not as one stream"),
-        Opt::long(Flag::Sandbox, "sandbox").says("reject the e/r/w commands"),
-        Opt::new(Flag::Unbuffered, 'u', "unbuffered").says("flush the output after each line"),
-        Opt::new(Flag::NullData, 'z', "null-data").says("separate lines by NUL characters"),
-        Opt::long(Flag::NullData, "zero-terminated").says("the same"),
+        Opt::long(SedFlag::Sandbox, "sandbox").says("reject the e/r/w commands"),
+        Opt::new(SedFlag::Unbuffered, 'u', "unbuffered").says("flush the output after each line"),
+        Opt::new(SedFlag::NullData, 'z', "null-data").says("separate lines by NUL characters"),
+        Opt::long(SedFlag::NullData, "zero-terminated").says("the same"),
     ],
 )
 .after("Without -e or -f the first operand is the script.");
 
 /// A piece of the script with what messages call it.
-struct Piece {
+struct ScriptPiece {
     /// Where it begins in the joined script.
     offset: usize,
     /// The file's name; `None` for the n-th expression.
@@ -102,13 +103,13 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut operands = parsed.operands.clone();
     let (text, pieces) = script(ctx, &parsed, &mut operands)?;
     let utf8 = ctx.env.is_utf8();
-    let posix = parsed.has(Flag::Posix) || ctx.env.get(b"POSIXLY_CORRECT").is_some();
-    let dialect = Dialect {
-        extended: parsed.has(Flag::RegexpExtended),
-        posix: parsed.has(Flag::Posix),
-        sandbox: parsed.has(Flag::Sandbox),
+    let posix = parsed.has(SedFlag::Posix) || ctx.env.get(b"POSIXLY_CORRECT").is_some();
+    let dialect = SedDialect {
+        extended: parsed.has(SedFlag::RegexpExtended),
+        posix: parsed.has(SedFlag::Posix),
+        sandbox: parsed.has(SedFlag::Sandbox),
         utf8,
-        null_data: parsed.has(Flag::NullData),
+        null_data: parsed.has(SedFlag::NullData),
     };
     let script = match parse::parse(&text, dialect) {
         Ok(s) => s,
@@ -123,30 +124,30 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         .options
         .iter()
         .rev()
-        .find(|(id, _)| *id == Flag::InPlace)
+        .find(|(id, _)| *id == SedFlag::InPlace)
         .map(|(_, v)| v.clone().unwrap_or_default());
     if in_place.is_some() && operands.is_empty() {
         ctx.error("no input files");
         return Ok(Exit(4));
     }
-    let settings = Settings {
-        quiet: parsed.has(Flag::Quiet) || script.quiet,
-        separate: parsed.has(Flag::Separate),
+    let settings = SedSettings {
+        quiet: parsed.has(SedFlag::Quiet) || script.quiet,
+        separate: parsed.has(SedFlag::Separate),
         in_place,
-        follow: parsed.has(Flag::FollowSymlinks),
-        unbuffered: parsed.has(Flag::Unbuffered),
-        null_data: parsed.has(Flag::NullData),
+        follow: parsed.has(SedFlag::FollowSymlinks),
+        unbuffered: parsed.has(SedFlag::Unbuffered),
+        null_data: parsed.has(SedFlag::NullData),
         posix,
         utf8,
         line_length,
         files: operands,
     };
-    Ok(Exit(machine::Machine::new(ctx, script, settings).run()))
+    Ok(Exit(machine::SedMachine::new(ctx, script, settings).run()))
 }
 
 /// Where `l` breaks lines (`-l`).
-fn line_length(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<usize, Exit> {
-    let Some(text) = parsed.last(Flag::LineLength) else { return Ok(70) };
+fn line_length(ctx: &mut Ctx<'_>, parsed: &ParsedOptions<SedFlag>) -> Result<usize, Exit> {
+    let Some(text) = parsed.last(SedFlag::LineLength) else { return Ok(70) };
     std::str::from_utf8(text).ok().and_then(|t| t.parse().ok()).ok_or_else(|| {
         let shown = String::from_utf8_lossy(text).into_owned();
         ctx.error(format_args!("invalid line length: {shown}"));
@@ -157,9 +158,9 @@ fn line_length(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<usize, Exit> 
 /// Joins the script's pieces, in order, by newlines.
 fn script(
     ctx: &mut Ctx<'_>,
-    parsed: &Parsed<Flag>,
+    parsed: &ParsedOptions<SedFlag>,
     operands: &mut Vec<Vec<u8>>,
-) -> Result<(Vec<u8>, Vec<Piece>), Exit> {
+) -> Result<(Vec<u8>, Vec<ScriptPiece>), Exit> {
     let mut text = Vec::new();
     let mut pieces = Vec::new();
     let mut expressions = 0;
@@ -168,18 +169,18 @@ fn script(
             text.push(b'\n');
         }
         expressions += usize::from(file.is_none());
-        pieces.push(Piece { offset: text.len(), file, expression: expressions });
+        pieces.push(ScriptPiece { offset: text.len(), file, expression: expressions });
         text.extend_from_slice(piece);
     };
     let mut given = false;
     for (id, value) in &parsed.options {
         let Some(value) = value else { continue };
         match id {
-            Flag::Expression => {
+            SedFlag::Expression => {
                 given = true;
                 add(value, None);
             }
-            Flag::File => {
+            SedFlag::File => {
                 given = true;
                 let name: &[u8] = if value == b"/dev/stdin" { b"-" } else { value };
                 let mut body = ctx.read(name).map_err(|e| {
@@ -208,7 +209,7 @@ fn script(
 }
 
 /// Prints where and why the script does not compile, as GNU sed does.
-fn complain(ctx: &mut Ctx<'_>, text: &[u8], pieces: &[Piece], e: &ScriptError) {
+fn complain(ctx: &mut Ctx<'_>, text: &[u8], pieces: &[ScriptPiece], e: &ScriptError) {
     let Some(offset) = e.offset else { return ctx.error(&e.message) };
     let offset = offset.min(text.len());
     // An error at the start is in the first piece, one at the end in the last.

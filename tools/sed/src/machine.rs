@@ -22,16 +22,16 @@ use box_applet::Ctx;
 use box_text::escape::push_escaped;
 use box_text::regex::{Captures, Regex};
 
-use crate::error::RunError;
-use crate::script::{Action, Script, Translate};
-use input::Input;
-use output::Outputs;
+use crate::error::SedRunError;
+use crate::script::{SedAction, SedScript, Translate};
+use input::SedInput;
+use output::SedOutputs;
 
-type Result<T> = std::result::Result<T, RunError>;
+type Result<T> = std::result::Result<T, SedRunError>;
 
 /// Settings from the command line.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct SedSettings {
     pub quiet: bool,
     pub separate: bool,
     /// `-i`, with the backup suffix.
@@ -48,7 +48,7 @@ pub struct Settings {
 }
 
 /// Output to be written at the end of the cycle.
-enum Queued {
+enum QueuedOutput {
     Text(usize),
     File(Vec<u8>),
     /// A line of `R`, and whether it had a newline.
@@ -56,7 +56,7 @@ enum Queued {
 }
 
 /// How a cycle ended.
-enum Flow {
+enum SedFlow {
     /// With or without printing.
     Next(bool),
     /// `D`: again without reading.
@@ -65,12 +65,12 @@ enum Flow {
 }
 
 /// The machine.
-pub struct Machine<'c, 'a> {
+pub struct SedMachine<'c, 'a> {
     ctx: &'c mut Ctx<'a>,
-    script: Rc<Script>,
-    settings: Settings,
-    input: Input,
-    outputs: Outputs,
+    script: Rc<SedScript>,
+    settings: SedSettings,
+    input: SedInput,
+    outputs: SedOutputs,
     /// The pattern space, and whether its last line ended in a newline.
     space: Vec<u8>,
     newline: bool,
@@ -87,25 +87,29 @@ pub struct Machine<'c, 'a> {
     last_regex: Option<Rc<Regex>>,
     /// Whether `s` has replaced something since a line was read or `t` asked.
     substituted: bool,
-    queue: Vec<Queued>,
+    queue: Vec<QueuedOutput>,
     /// Files of `R`.
     line_files: Vec<(Vec<u8>, Option<BufReader<File>>)>,
     status: u8,
 }
 
-impl<'c, 'a> Machine<'c, 'a> {
+impl<'c, 'a> SedMachine<'c, 'a> {
     /// A machine before its first cycle.
-    pub fn new(ctx: &'c mut Ctx<'a>, script: Script, settings: Settings) -> Machine<'c, 'a> {
+    pub fn new(
+        ctx: &'c mut Ctx<'a>,
+        script: SedScript,
+        settings: SedSettings,
+    ) -> SedMachine<'c, 'a> {
         let mut ranges = vec![None; script.ranges];
         for n in &script.active {
             ranges[*n] = Some(u64::MAX);
         }
-        let input = Input::new(settings.files.clone());
-        Machine {
+        let input = SedInput::new(settings.files.clone());
+        SedMachine {
             ctx,
             settings,
             input,
-            outputs: Outputs::default(),
+            outputs: SedOutputs::default(),
             space: Vec::new(),
             newline: true,
             hold: Vec::new(),
@@ -129,8 +133,8 @@ impl<'c, 'a> Machine<'c, 'a> {
         let finished = self.finish();
         match ended.and(finished) {
             Ok(()) => self.status,
-            Err(RunError::BrokenPipe) => 141,
-            Err(RunError::Fatal(status, message)) => {
+            Err(SedRunError::BrokenPipe) => 141,
+            Err(SedRunError::Fatal(status, message)) => {
                 self.ctx.error(&message);
                 status
             }
@@ -147,12 +151,12 @@ impl<'c, 'a> Machine<'c, 'a> {
             }
             again = false;
             match self.cycle(&script)? {
-                Flow::Next(print) => self.end_cycle(print)?,
-                Flow::Again => {
+                SedFlow::Next(print) => self.end_cycle(print)?,
+                SedFlow::Again => {
                     self.flush_queue()?;
                     again = true;
                 }
-                Flow::Quit(status, print) => {
+                SedFlow::Quit(status, print) => {
                     self.end_cycle(print)?;
                     self.status = status;
                     return self.close_input();
@@ -172,133 +176,133 @@ impl<'c, 'a> Machine<'c, 'a> {
         if self.settings.null_data { 0 } else { b'\n' }
     }
 
-    fn cycle(&mut self, script: &Script) -> Result<Flow> {
+    fn cycle(&mut self, script: &SedScript) -> Result<SedFlow> {
         let mut pc = 0;
         while let Some(command) = script.commands.get(pc) {
             pc += 1;
             if self.selected(&command.select)? == command.negate {
-                if let Action::Block(end) = command.action {
+                if let SedAction::Block(end) = command.action {
                     pc = end;
                 }
                 continue;
             }
             match &command.action {
-                Action::Block(_) => {}
-                Action::Substitute(s) => self.substitute(s)?,
-                Action::Print => self.print_space()?,
-                Action::Delete => return Ok(Flow::Next(false)),
-                Action::DeleteFirst => match memchr::memchr(self.delimiter(), &self.space) {
-                    None => return Ok(Flow::Next(false)),
+                SedAction::Block(_) => {}
+                SedAction::Substitute(s) => self.substitute(s)?,
+                SedAction::Print => self.print_space()?,
+                SedAction::Delete => return Ok(SedFlow::Next(false)),
+                SedAction::DeleteFirst => match memchr::memchr(self.delimiter(), &self.space) {
+                    None => return Ok(SedFlow::Next(false)),
                     Some(n) => {
                         self.space.drain(..=n);
-                        return Ok(Flow::Again);
+                        return Ok(SedFlow::Again);
                     }
                 },
-                Action::Branch(to) => pc = *to,
-                Action::BranchIf(to) => {
+                SedAction::Branch(to) => pc = *to,
+                SedAction::BranchIf(to) => {
                     if std::mem::take(&mut self.substituted) {
                         pc = *to;
                     }
                 }
-                Action::BranchUnless(to) => {
+                SedAction::BranchUnless(to) => {
                     if !std::mem::take(&mut self.substituted) {
                         pc = *to;
                     }
                 }
-                Action::Next => {
+                SedAction::Next => {
                     if !self.has_next()? {
                         // POSIX: without a next line quit without printing; GNU prints.
-                        return Ok(Flow::Next(!self.settings.posix));
+                        return Ok(SedFlow::Next(!self.settings.posix));
                     }
                     if !self.settings.quiet {
                         self.print_space()?;
                     }
                     self.flush_queue()?;
                     if !self.read_line()? {
-                        return Ok(Flow::Quit(self.status, false));
+                        return Ok(SedFlow::Quit(self.status, false));
                     }
                 }
-                Action::NextAppend => {
+                SedAction::NextAppend => {
                     if !self.has_next()? {
-                        return Ok(Flow::Next(!self.settings.posix));
+                        return Ok(SedFlow::Next(!self.settings.posix));
                     }
                     self.flush_queue()?;
                     let mut before = std::mem::take(&mut self.space);
                     before.push(self.delimiter());
                     if !self.read_line()? {
-                        return Ok(Flow::Quit(self.status, false));
+                        return Ok(SedFlow::Quit(self.status, false));
                     }
                     before.extend_from_slice(&self.space);
                     self.space = before;
                 }
-                Action::Get => {
+                SedAction::Get => {
                     self.space.clear();
                     self.space.extend_from_slice(&self.hold);
                     self.newline = self.hold_newline;
                 }
-                Action::GetAppend => {
+                SedAction::GetAppend => {
                     self.space.push(self.delimiter());
                     self.space.extend_from_slice(&self.hold);
                     self.newline = self.hold_newline;
                 }
-                Action::Hold => {
+                SedAction::Hold => {
                     self.hold.clear();
                     self.hold.extend_from_slice(&self.space);
                     self.hold_newline = self.newline;
                 }
-                Action::HoldAppend => {
+                SedAction::HoldAppend => {
                     self.hold.push(self.delimiter());
                     self.hold.extend_from_slice(&self.space);
                     self.hold_newline = self.newline;
                 }
-                Action::Exchange => {
+                SedAction::Exchange => {
                     std::mem::swap(&mut self.hold, &mut self.space);
                     std::mem::swap(&mut self.hold_newline, &mut self.newline);
                 }
-                Action::Append(_) => self.queue.push(Queued::Text(pc - 1)),
-                Action::Insert(text) => self.write_text(text)?,
-                Action::Change(text) => {
+                SedAction::Append(_) => self.queue.push(QueuedOutput::Text(pc - 1)),
+                SedAction::Insert(text) => self.write_text(text)?,
+                SedAction::Change(text) => {
                     if self.range_ended(command) {
                         self.write_text(text)?;
                     }
-                    return Ok(Flow::Next(false));
+                    return Ok(SedFlow::Next(false));
                 }
-                Action::PrintFirst => {
+                SedAction::PrintFirst => {
                     let end = memchr::memchr(self.delimiter(), &self.space);
                     let end = end.unwrap_or(self.space.len());
                     self.print_line(end)?;
                 }
-                Action::Quit(status) => return Ok(Flow::Quit(*status, true)),
-                Action::QuitSilent(status) => return Ok(Flow::Quit(*status, false)),
-                Action::ReadFile(name) => self.queue.push(Queued::File(name.clone())),
-                Action::ReadLine(name) => self.queue_line(name)?,
-                Action::Write(n) => self.write_file(*n, self.space.len())?,
-                Action::WriteFirst(n) => {
+                SedAction::Quit(status) => return Ok(SedFlow::Quit(*status, true)),
+                SedAction::QuitSilent(status) => return Ok(SedFlow::Quit(*status, false)),
+                SedAction::ReadFile(name) => self.queue.push(QueuedOutput::File(name.clone())),
+                SedAction::ReadLine(name) => self.queue_line(name)?,
+                SedAction::Write(n) => self.write_file(*n, self.space.len())?,
+                SedAction::WriteFirst(n) => {
                     let end = memchr::memchr(self.delimiter(), &self.space);
                     self.write_file(*n, end.unwrap_or(self.space.len()))?;
                 }
-                Action::LineNumber => {
+                SedAction::LineNumber => {
                     let text = format!("{}\n", self.input.line);
                     self.write_text(text.as_bytes())?;
                 }
-                Action::FileName => {
+                SedAction::FileName => {
                     let mut name = self.input.name.clone();
                     name.push(b'\n');
                     self.write_text(&name)?;
                 }
-                Action::List(width) => {
+                SedAction::List(width) => {
                     // `l 1` folds everywhere, `-l 1` nowhere.
                     let each = *width == Some(1);
                     let width = width.unwrap_or(self.settings.line_length);
                     let text = list(&self.space, b"\\", width, each);
                     self.write_text(&text)?;
                 }
-                Action::Translate(table) => self.translate(table),
-                Action::Zap => self.space.clear(),
-                Action::Execute(command) => self.execute(command.as_deref())?,
+                SedAction::Translate(table) => self.translate(table),
+                SedAction::Zap => self.space.clear(),
+                SedAction::Execute(command) => self.execute(command.as_deref())?,
             }
         }
-        Ok(Flow::Next(true))
+        Ok(SedFlow::Next(true))
     }
 
     fn translate(&mut self, table: &Translate) {
@@ -338,12 +342,13 @@ impl<'c, 'a> Machine<'c, 'a> {
         let script = self.script.clone();
         for item in std::mem::take(&mut self.queue) {
             match item {
-                Queued::Text(n) => {
-                    if let Some(Action::Append(text)) = script.commands.get(n).map(|c| &c.action) {
+                QueuedOutput::Text(n) => {
+                    if let Some(SedAction::Append(text)) = script.commands.get(n).map(|c| &c.action)
+                    {
                         self.write_out(text)?;
                     }
                 }
-                Queued::File(name) => {
+                QueuedOutput::File(name) => {
                     let mut text = Vec::new();
                     if name == b"/dev/stdin" {
                         let _ = self.ctx.stdin.read_to_end(&mut text);
@@ -355,7 +360,7 @@ impl<'c, 'a> Machine<'c, 'a> {
                     self.write_newline()?;
                     self.write_out(&text)?;
                 }
-                Queued::Line(mut line, newline) => {
+                QueuedOutput::Line(mut line, newline) => {
                     if newline {
                         line.push(self.delimiter());
                     }
@@ -391,7 +396,7 @@ impl<'c, 'a> Machine<'c, 'a> {
             if newline {
                 line.pop();
             }
-            self.queue.push(Queued::Line(line, newline));
+            self.queue.push(QueuedOutput::Line(line, newline));
         }
         Ok(())
     }

@@ -13,13 +13,13 @@ mod replace;
 mod text;
 
 use crate::error::ScriptError;
-use crate::script::{Action, Command, OutputId, Script, Select};
+use crate::script::{OutputId, SedAction, SedCommand, SedScript, Select};
 
 type Result<T> = std::result::Result<T, ScriptError>;
 
 /// What the command line says about the dialect.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Dialect {
+pub struct SedDialect {
     /// `-E`.
     pub extended: bool,
     pub posix: bool,
@@ -33,12 +33,12 @@ pub struct Dialect {
 const MAX_DEPTH: usize = 10_000;
 
 /// Compiles a script: all pieces of the command line joined by newlines.
-pub fn parse(text: &[u8], dialect: Dialect) -> Result<Script> {
-    let mut p = Parser {
+pub fn parse(text: &[u8], dialect: SedDialect) -> Result<SedScript> {
+    let mut p = SedParser {
         text,
         at: 0,
         dialect,
-        script: Script { quiet: text.starts_with(b"#n"), ..Script::default() },
+        script: SedScript { quiet: text.starts_with(b"#n"), ..SedScript::default() },
         blocks: Vec::new(),
         labels: Vec::new(),
         jumps: Vec::new(),
@@ -48,11 +48,11 @@ pub fn parse(text: &[u8], dialect: Dialect) -> Result<Script> {
     Ok(p.script)
 }
 
-struct Parser<'a> {
+struct SedParser<'a> {
     text: &'a [u8],
     at: usize,
-    dialect: Dialect,
-    script: Script,
+    dialect: SedDialect,
+    script: SedScript,
     /// Open `{`: their commands.
     blocks: Vec<usize>,
     labels: Vec<(Vec<u8>, usize)>,
@@ -60,7 +60,7 @@ struct Parser<'a> {
     jumps: Vec<(usize, Vec<u8>)>,
 }
 
-impl Parser<'_> {
+impl SedParser<'_> {
     fn error<T>(&self, message: impl Into<String>) -> Result<T> {
         Err(ScriptError { offset: Some(self.at), message: message.into() })
     }
@@ -131,7 +131,7 @@ impl Parser<'_> {
         let number = self.script.commands.len();
         let action = self.action(c, &select, number)?;
         if let Some(action) = action {
-            self.script.commands.push(Command { select, negate, action });
+            self.script.commands.push(SedCommand { select, negate, action });
         }
         Ok(())
     }
@@ -149,7 +149,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn action(&mut self, c: u8, select: &Select, number: usize) -> Result<Option<Action>> {
+    fn action(&mut self, c: u8, select: &Select, number: usize) -> Result<Option<SedAction>> {
         let action = match c {
             b'#' => return self.error("comments don't accept any addresses"),
             b':' => {
@@ -165,14 +165,14 @@ impl Parser<'_> {
                     return self.error("too many nested blocks");
                 }
                 self.blocks.push(number);
-                return Ok(Some(Action::Block(0)));
+                return Ok(Some(SedAction::Block(0)));
             }
             b'}' => {
                 let Some(open) = self.blocks.pop() else { return self.error("unexpected `}'") };
                 if !matches!(select, Select::All) {
                     return self.error("} doesn't want any addresses");
                 }
-                if let Some(Command { action: Action::Block(end), .. }) =
+                if let Some(SedCommand { action: SedAction::Block(end), .. }) =
                     self.script.commands.get_mut(open)
                 {
                     *end = number;
@@ -186,9 +186,9 @@ impl Parser<'_> {
                 }
                 let text = self.text_argument()?;
                 return Ok(Some(match c {
-                    b'a' => Action::Append(text),
-                    b'i' => Action::Insert(text),
-                    _ => Action::Change(text),
+                    b'a' => SedAction::Append(text),
+                    b'i' => SedAction::Insert(text),
+                    _ => SedAction::Change(text),
                 }));
             }
             b'b' | b't' | b'T' => {
@@ -199,9 +199,9 @@ impl Parser<'_> {
                 // Past the end, until the label is known.
                 let end = usize::MAX;
                 return Ok(Some(match c {
-                    b'b' => Action::Branch(end),
-                    b't' => Action::BranchIf(end),
-                    _ => Action::BranchUnless(end),
+                    b'b' => SedAction::Branch(end),
+                    b't' => SedAction::BranchIf(end),
+                    _ => SedAction::BranchUnless(end),
                 }));
             }
             b'r' | b'R' | b'w' | b'W' => return self.file_command(c).map(Some),
@@ -209,7 +209,7 @@ impl Parser<'_> {
                 self.no_sandbox()?;
                 self.skip_blanks();
                 let command = self.rest_of_line();
-                return Ok(Some(Action::Execute((!command.is_empty()).then_some(command))));
+                return Ok(Some(SedAction::Execute((!command.is_empty()).then_some(command))));
             }
             b's' => return self.substitute().map(Some),
             b'y' => self.translate()?,
@@ -223,31 +223,31 @@ impl Parser<'_> {
                 }
                 self.skip_blanks();
                 let status = (self.number().unwrap_or(0) & 0xff) as u8;
-                if c == b'q' { Action::Quit(status) } else { Action::QuitSilent(status) }
+                if c == b'q' { SedAction::Quit(status) } else { SedAction::QuitSilent(status) }
             }
             b'l' => {
                 self.skip_blanks();
-                Action::List(self.number().map(|n| n.min(1 << 30) as usize))
+                SedAction::List(self.number().map(|n| n.min(1 << 30) as usize))
             }
             b'L' => {
                 self.skip_blanks();
                 let _ = self.number();
                 return self.error("unknown command: `L'");
             }
-            b'=' => Action::LineNumber,
-            b'd' => Action::Delete,
-            b'D' => Action::DeleteFirst,
-            b'F' => Action::FileName,
-            b'g' => Action::Get,
-            b'G' => Action::GetAppend,
-            b'h' => Action::Hold,
-            b'H' => Action::HoldAppend,
-            b'n' => Action::Next,
-            b'N' => Action::NextAppend,
-            b'p' => Action::Print,
-            b'P' => Action::PrintFirst,
-            b'x' => Action::Exchange,
-            b'z' => Action::Zap,
+            b'=' => SedAction::LineNumber,
+            b'd' => SedAction::Delete,
+            b'D' => SedAction::DeleteFirst,
+            b'F' => SedAction::FileName,
+            b'g' => SedAction::Get,
+            b'G' => SedAction::GetAppend,
+            b'h' => SedAction::Hold,
+            b'H' => SedAction::HoldAppend,
+            b'n' => SedAction::Next,
+            b'N' => SedAction::NextAppend,
+            b'p' => SedAction::Print,
+            b'P' => SedAction::PrintFirst,
+            b'x' => SedAction::Exchange,
+            b'z' => SedAction::Zap,
             b'\n' | b';' => return self.error("missing command"),
             other => {
                 let shown = String::from_utf8_lossy(&[other]).into_owned();
@@ -324,8 +324,8 @@ impl Parser<'_> {
                 let message = format!("can't find label for jump to `{shown}'");
                 return Err(ScriptError { offset: None, message });
             };
-            if let Some(Command {
-                action: Action::Branch(n) | Action::BranchIf(n) | Action::BranchUnless(n),
+            if let Some(SedCommand {
+                action: SedAction::Branch(n) | SedAction::BranchIf(n) | SedAction::BranchUnless(n),
                 ..
             }) = self.script.commands.get_mut(command)
             {

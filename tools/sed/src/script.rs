@@ -6,30 +6,30 @@ use box_text::regex::Regex;
 
 /// A pattern; an empty one means the last one used.
 #[derive(Clone, Debug)]
-pub enum Pattern {
+pub enum SedPattern {
     Last,
     Regex(Rc<Regex>),
 }
 
 /// One address.
 #[derive(Clone, Debug)]
-pub enum Address {
+pub enum SedAddress {
     Line(u64),
     /// `first~step`.
     Step(u64, u64),
     /// `$`.
     Last,
-    Regex(Pattern),
+    Regex(SedPattern),
     /// `0`, only as the first of two with a pattern as the second.
     Zero,
 }
 
 /// Where a range ends.
 #[derive(Clone, Debug)]
-pub enum End {
+pub enum RangeEnd {
     Line(u64),
     Last,
-    Regex(Pattern),
+    Regex(SedPattern),
     /// `+N`.
     Count(u64),
     /// `~N`.
@@ -42,17 +42,17 @@ pub enum End {
 #[derive(Clone, Debug)]
 pub enum Select {
     All,
-    One(Address),
+    One(SedAddress),
     /// A range and the number of its state.
-    Range(Address, End, usize),
+    Range(SedAddress, RangeEnd, usize),
 }
 
 /// A command with its addresses.
 #[derive(Clone, Debug)]
-pub struct Command {
+pub struct SedCommand {
     pub select: Select,
     pub negate: bool,
-    pub action: Action,
+    pub action: SedAction,
 }
 
 /// Place of an output file in the machine's list.
@@ -60,7 +60,7 @@ pub type OutputId = usize;
 
 /// What a command does.
 #[derive(Clone, Debug)]
-pub enum Action {
+pub enum SedAction {
     /// `{`: jump here if not selected.
     Block(usize),
     Append(Vec<u8>),
@@ -89,7 +89,7 @@ pub enum Action {
     QuitSilent(u8),
     ReadFile(Vec<u8>),
     ReadLine(Vec<u8>),
-    Substitute(Box<Substitute>),
+    Substitute(Box<SedSubstitute>),
     Write(OutputId),
     WriteFirst(OutputId),
     Exchange,
@@ -100,7 +100,7 @@ pub enum Action {
 
 /// Case changes in a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
+pub enum CaseChange {
     /// `\E`.
     Off,
     /// `\U`, `\L`.
@@ -113,18 +113,18 @@ pub enum Case {
 
 /// A piece of a replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum SedPart {
     Text(Vec<u8>),
     /// `&` is group 0.
     Group(usize),
-    Case(Case),
+    Case(CaseChange),
 }
 
 /// `s`.
 #[derive(Clone, Debug)]
-pub struct Substitute {
-    pub pattern: Pattern,
-    pub parts: Vec<Part>,
+pub struct SedSubstitute {
+    pub pattern: SedPattern,
+    pub parts: Vec<SedPart>,
     pub global: bool,
     /// The match to begin with, from 1.
     pub number: usize,
@@ -147,8 +147,8 @@ pub enum Translate {
 
 /// A whole script.
 #[derive(Clone, Debug, Default)]
-pub struct Script {
-    pub commands: Vec<Command>,
+pub struct SedScript {
+    pub commands: Vec<SedCommand>,
     /// Number of range states.
     pub ranges: usize,
     /// Range states that are active from the start (`0,/re/`).

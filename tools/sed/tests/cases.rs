@@ -1,9 +1,9 @@
 //! `cases.toml`: command lines with the answers of GNU sed.
 
-use box_applet::Table;
+use box_applet::AppletTable;
 use box_cases::Suite;
 
-static TABLE: Table = Table::new(box_sed::APPLETS, &[]);
+static TABLE: AppletTable = AppletTable::new(box_sed::APPLETS, &[]);
 
 #[test]
 fn ours() {

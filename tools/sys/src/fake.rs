@@ -21,7 +21,7 @@ pub struct Fake {
     last: Cell<Pid>,
 }
 
-impl crate::Files for Fake {}
+impl crate::FileSystem for Fake {}
 
 impl Processes for Fake {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {

@@ -9,7 +9,7 @@ use crate::path;
 
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct FolderItem {
     /// Its name, bytes as they are.
     pub name: Vec<u8>,
     /// Whether it is a directory; `None` for a symbolic link and where the system does not tell.
@@ -17,7 +17,7 @@ pub struct Entry {
 }
 
 /// The file system below. What is not overridden is that of the process.
-pub trait Files {
+pub trait FileSystem {
     /// Opens a file.
     ///
     /// # Errors
@@ -44,10 +44,10 @@ pub trait Files {
     ///
     /// # Errors
     /// Those of `opendir(3)`.
-    fn read_dir(&self, dir: &Path) -> io::Result<Vec<Entry>> {
+    fn read_dir(&self, dir: &Path) -> io::Result<Vec<FolderItem>> {
         let entry = |e: std::fs::DirEntry| {
             let kind = e.file_type().ok().filter(|t| !t.is_symlink());
-            Entry {
+            FolderItem {
                 name: path::os_bytes(&e.file_name()).to_vec(),
                 is_dir: kind.map(|t| t.is_dir()),
             }

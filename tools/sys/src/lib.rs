@@ -8,7 +8,7 @@
 //! | `native` | the trait over POSIX, for running and testing the same tools on a host |
 //! | `preview1` | what is left without WASIX: descriptor renumbering and spool files |
 //! | `fake` | a scripted double for unit tests |
-//! | `files` | [`Files`]: opening, listing, removing by name, as a trait likewise |
+//! | `files` | [`FileSystem`]: opening, listing, removing by name, as a trait likewise |
 //! | `meta` | mode bits, owners, links, times; by the bridge, `std` or a fallback |
 //! | `names` | user and group names |
 //! | `events` | caught signals, interruptible waits, CPU times |
@@ -51,14 +51,17 @@ mod backend;
 
 pub use backend::{Os, enter_cwd, initial_cwd};
 pub use box_abi::{
-    Kind, PIPE_CAPACITY, PIPE_DIR, PROCESSES, PROGRAM_VARIABLE, Stat, TASK_VARIABLE, UMASK_VARIABLE,
+    FileKind, PIPE_CAPACITY, PIPE_DIR, PROCESSES, PROGRAM_VARIABLE, Stat, TASK_VARIABLE,
+    UMASK_VARIABLE,
 };
 pub use box_abi::{http, kv, session, tools};
 pub use errno::strerror;
-pub use files::{Entry, Files};
-pub use names::Names;
-pub use process::{Group, Pid, Processes, SpawnSpec, WaitStatus, signal};
-pub use stdio::{INHERITED_FDS, Inherited, ignore_empty_locale_variables, inherited, is_terminal};
+pub use files::{FileSystem, FolderItem};
+pub use names::AccountNames;
+pub use process::{NewGroup, Pid, Processes, SpawnSpec, WaitStatus, signal};
+pub use stdio::{
+    INHERITED_FDS, InheritedDescriptors, ignore_empty_locale_variables, inherited, is_terminal,
+};
 
 /// Bytes of the stack that the engine keeps for a process, as optimised code fills it; `None` where the host does not tell.
 pub fn engine_stack() -> Option<usize> {

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-pub use box_abi::{Kind, Stat};
+pub use box_abi::{FileKind, Stat};
 
 use crate::backend;
 
@@ -28,7 +28,7 @@ pub fn of_file(file: &std::fs::File) -> io::Result<Stat> {
 /// Whether both are the same regular file.
 pub fn same_file(a: &std::fs::File, b: &std::fs::File) -> bool {
     let (Ok(a), Ok(b)) = (of_file(a), of_file(b)) else { return false };
-    a.kind == Kind::File && (a.dev, a.ino) == (b.dev, b.ino)
+    a.kind == FileKind::File && (a.dev, a.ino) == (b.dev, b.ino)
 }
 
 /// `chmod(2)`: permission bits, 0 to 0o7777.
@@ -66,7 +66,7 @@ pub fn symlink(target: &[u8], link: &Path) -> io::Result<()> {
 pub fn may(stat: &Stat, want: u16) -> bool {
     let (uid, gid) = ids();
     if uid == 0 {
-        return want & 1 == 0 || stat.kind == Kind::Dir || stat.mode & 0o111 != 0;
+        return want & 1 == 0 || stat.kind == FileKind::Dir || stat.mode & 0o111 != 0;
     }
     let shift = if stat.uid == uid {
         6

@@ -4,7 +4,7 @@
 const USER: &str = "user";
 
 /// Names by id, read once.
-pub struct Names {
+pub struct AccountNames {
     /// Id, login group and name.
     users: Vec<(u32, u32, String)>,
     /// Id, name and members.
@@ -19,9 +19,9 @@ fn fields(path: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-impl Names {
+impl AccountNames {
     /// Reads the data base.
-    pub fn load() -> Names {
+    pub fn load() -> AccountNames {
         let mut users: Vec<_> = fields("/etc/passwd")
             .into_iter()
             .filter_map(|f| {
@@ -46,7 +46,7 @@ impl Names {
                 }
             }
         }
-        Names { users, groups }
+        AccountNames { users, groups }
     }
 
     /// Name of a user id.

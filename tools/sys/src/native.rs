@@ -19,11 +19,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use box_abi::{Kind, Stat};
+use box_abi::{FileKind, Stat};
 
 use crate::events::{self, CpuTimes};
 use crate::path;
-use crate::process::{Group, Pid, Processes, SpawnSpec, WaitStatus, signal};
+use crate::process::{NewGroup, Pid, Processes, SpawnSpec, WaitStatus, signal};
 use crate::stdio::INHERITED_FDS;
 
 /// The host's processes.
@@ -82,11 +82,11 @@ impl Os {
         }
         cmd.current_dir(spec.cwd);
         match spec.group {
-            Group::Inherit => {}
-            Group::New => {
+            NewGroup::Inherit => {}
+            NewGroup::New => {
                 cmd.process_group(0);
             }
-            Group::Of(leader) => {
+            NewGroup::Of(leader) => {
                 cmd.process_group(libc::pid_t::try_from(leader).map_err(|_| invalid())?);
             }
         }
@@ -131,7 +131,7 @@ impl Os {
     }
 }
 
-impl crate::Files for Os {}
+impl crate::FileSystem for Os {}
 
 impl Processes for Os {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
@@ -300,7 +300,7 @@ pub(crate) fn stat_file(f: &File) -> io::Result<Stat> {
 fn stat_of(m: &std::fs::Metadata) -> Stat {
     let nanos = |s: i64, n: i64| u64::try_from(s * 1_000_000_000 + n).unwrap_or(0);
     Stat {
-        kind: Kind::from_bits((m.mode() >> 12) as u8).unwrap_or(Kind::File),
+        kind: FileKind::from_bits((m.mode() >> 12) as u8).unwrap_or(FileKind::File),
         mode: (m.mode() & 0o7777) as u16,
         uid: m.uid(),
         gid: m.gid(),

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
-use crate::net::{Kind, Wait};
+use crate::net::{NetSocketKind, Wait};
 
 fn file(socket: impl Into<OwnedFd>) -> File {
     File::from(socket.into())
@@ -17,11 +17,15 @@ fn again<S: From<OwnedFd>>(file: &File) -> io::Result<S> {
     Ok(S::from(file.as_fd().try_clone_to_owned()?))
 }
 
-pub(crate) fn connect(to: SocketAddr, kind: Kind, patience: Option<Duration>) -> io::Result<File> {
+pub(crate) fn connect(
+    to: SocketAddr,
+    kind: NetSocketKind,
+    patience: Option<Duration>,
+) -> io::Result<File> {
     match (kind, patience) {
-        (Kind::Stream, None) => TcpStream::connect(to).map(file),
-        (Kind::Stream, Some(time)) => TcpStream::connect_timeout(&to, time).map(file),
-        (Kind::Datagram, _) => {
+        (NetSocketKind::Stream, None) => TcpStream::connect(to).map(file),
+        (NetSocketKind::Stream, Some(time)) => TcpStream::connect_timeout(&to, time).map(file),
+        (NetSocketKind::Datagram, _) => {
             let any = if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
             let socket = UdpSocket::bind(any)?;
             socket.connect(to)?;
@@ -30,10 +34,10 @@ pub(crate) fn connect(to: SocketAddr, kind: Kind, patience: Option<Duration>) ->
     }
 }
 
-pub(crate) fn listen(at: SocketAddr, kind: Kind) -> io::Result<File> {
+pub(crate) fn listen(at: SocketAddr, kind: NetSocketKind) -> io::Result<File> {
     match kind {
-        Kind::Stream => TcpListener::bind(at).map(file),
-        Kind::Datagram => UdpSocket::bind(at).map(file),
+        NetSocketKind::Stream => TcpListener::bind(at).map(file),
+        NetSocketKind::Datagram => UdpSocket::bind(at).map(file),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{backend, events};
 
 /// What a socket carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NetSocketKind {
     /// TCP.
     Stream,
     /// UDP.
@@ -65,7 +65,11 @@ fn find_addresses(hosts: &str, name: &str) -> Vec<IpAddr> {
 ///
 /// # Errors
 /// ECONNREFUSED if nobody listens, ENETUNREACH beyond the loopback.
-pub fn connect(to: SocketAddr, kind: Kind, patience: Option<Duration>) -> io::Result<File> {
+pub fn connect(
+    to: SocketAddr,
+    kind: NetSocketKind,
+    patience: Option<Duration>,
+) -> io::Result<File> {
     backend::net::connect(to, kind, patience)
 }
 
@@ -76,7 +80,7 @@ pub fn connect(to: SocketAddr, kind: Kind, patience: Option<Duration>) -> io::Re
 pub fn connect_to(
     host: &str,
     port: u16,
-    kind: Kind,
+    kind: NetSocketKind,
     patience: Option<Duration>,
 ) -> io::Result<File> {
     let addresses = resolve(host).ok_or(io::ErrorKind::NotFound)?;
@@ -94,7 +98,7 @@ pub fn connect_to(
 ///
 /// # Errors
 /// EADDRINUSE, EADDRNOTAVAIL.
-pub fn listen(at: SocketAddr, kind: Kind) -> io::Result<File> {
+pub fn listen(at: SocketAddr, kind: NetSocketKind) -> io::Result<File> {
     backend::net::listen(at, kind)
 }
 
@@ -165,9 +169,9 @@ mod tests {
 
     #[test]
     fn a_connection_carries_bytes_and_ends() {
-        let listener = listen(local(0), Kind::Stream).unwrap();
+        let listener = listen(local(0), NetSocketKind::Stream).unwrap();
         let at = local_address(&listener).unwrap();
-        let mut client = connect(at, Kind::Stream, None).unwrap();
+        let mut client = connect(at, NetSocketKind::Stream, None).unwrap();
         assert_eq!(wait(&[(&listener, Wait::Read)], None).unwrap(), [true]);
         let (mut server, from) = accept(&listener).unwrap();
         assert_eq!(from, local_address(&client).unwrap());
@@ -178,14 +182,16 @@ mod tests {
         server.read_to_end(&mut got).unwrap();
         assert_eq!(got, b"hello");
         drop(listener);
-        let refused = connect(at, Kind::Stream, Some(Duration::from_secs(60))).unwrap_err();
+        let refused =
+            connect(at, NetSocketKind::Stream, Some(Duration::from_secs(60))).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
     }
 
     #[test]
     fn datagrams_are_answered_to_who_sent_them() {
-        let socket = listen(local(0), Kind::Datagram).unwrap();
-        let mut other = connect(local_address(&socket).unwrap(), Kind::Datagram, None).unwrap();
+        let socket = listen(local(0), NetSocketKind::Datagram).unwrap();
+        let mut other =
+            connect(local_address(&socket).unwrap(), NetSocketKind::Datagram, None).unwrap();
         other.write_all(b"ping").unwrap();
         assert_eq!(meet(&socket).unwrap(), local_address(&other).unwrap());
         let mut buf = [0; 16];

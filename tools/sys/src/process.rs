@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::Files;
+use crate::FileSystem;
 
 /// A process id. Positive; unique within one session.
 pub type Pid = u32;
@@ -27,12 +27,12 @@ pub struct SpawnSpec<'a> {
     /// ask for them (our shell does: [`crate::Inherited::extra`]).
     /// Shared, not borrowed: an in-process child keeps them without a duplicate.
     pub fds: &'a [(u32, Rc<File>)],
-    pub group: Group,
+    pub group: NewGroup,
 }
 
 /// The process group of a new process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Group {
+pub enum NewGroup {
     /// That of its parent.
     #[default]
     Inherit,
@@ -72,7 +72,7 @@ impl WaitStatus {
 }
 
 /// Processes and pipes of the system below.
-pub trait Processes: Files {
+pub trait Processes: FileSystem {
     /// Starts a process. `NotFound` if there is no such program, `PermissionDenied` if it may
     /// not run, `Unsupported` if this system has no processes, `WouldBlock` (EAGAIN) at the process limit.
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid>;

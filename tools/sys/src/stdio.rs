@@ -10,7 +10,7 @@ use std::rc::Rc;
 pub const INHERITED_FDS: &str = "BOX_FDS";
 
 /// The descriptors a process starts with.
-pub struct Inherited {
+pub struct InheritedDescriptors {
     /// 0, 1 and 2; `None` where closed.
     pub stdio: [Option<Rc<File>>; 3],
     /// Descriptors from 3 up, by the number the parent gave them.
@@ -19,7 +19,7 @@ pub struct Inherited {
 
 /// Takes ownership of the inherited descriptors. To be called once, by `main`, before
 /// anything else is opened: the files close their descriptors when dropped.
-pub fn inherited() -> Inherited {
+pub fn inherited() -> InheritedDescriptors {
     let mut extra = Vec::new();
     if let Ok(list) = std::env::var(INHERITED_FDS) {
         for pair in list.split(',') {
@@ -35,7 +35,10 @@ pub fn inherited() -> Inherited {
             }
         }
     }
-    Inherited { stdio: [0, 1, 2].map(|n| crate::backend::adopt_fd(n).map(Rc::new)), extra }
+    InheritedDescriptors {
+        stdio: [0, 1, 2].map(|n| crate::backend::adopt_fd(n).map(Rc::new)),
+        extra,
+    }
 }
 
 /// Whether the file is a terminal.

@@ -22,11 +22,11 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::path::{Path, PathBuf};
 
-use box_abi::{GROUP_NEW, GROUP_VARIABLE, Kind, MetaRequest, STAT_LEN, Stat, control};
+use box_abi::{FileKind, GROUP_NEW, GROUP_VARIABLE, MetaRequest, STAT_LEN, Stat, control};
 
 use crate::errno::code;
 use crate::path;
-use crate::process::{Group, Pid, Processes, SpawnSpec, WaitStatus};
+use crate::process::{NewGroup, Pid, Processes, SpawnSpec, WaitStatus};
 use crate::stdio::INHERITED_FDS;
 
 pub(crate) use events::{
@@ -161,9 +161,9 @@ fn environment(spec: &SpawnSpec<'_>) -> Vec<Vec<u8>> {
         env.push([crate::PROGRAM_VARIABLE.as_bytes(), b"=", name].concat());
     }
     match spec.group {
-        Group::Inherit => {}
-        Group::New => env.push([GROUP_VARIABLE, "=", GROUP_NEW].concat().into_bytes()),
-        Group::Of(leader) => env.push(format!("{GROUP_VARIABLE}={leader}").into_bytes()),
+        NewGroup::Inherit => {}
+        NewGroup::New => env.push([GROUP_VARIABLE, "=", GROUP_NEW].concat().into_bytes()),
+        NewGroup::Of(leader) => env.push(format!("{GROUP_VARIABLE}={leader}").into_bytes()),
     }
     let umask = crate::meta::umask();
     if umask != box_abi::DEFAULT_UMASK {
@@ -232,7 +232,7 @@ fn fd_ops(spec: &SpawnSpec<'_>, cwd: &[u8]) -> Vec<FdOp> {
     ops
 }
 
-impl crate::Files for Os {}
+impl crate::FileSystem for Os {}
 
 impl Processes for Os {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
@@ -529,17 +529,17 @@ pub(crate) fn stat_file(f: &File) -> io::Result<Stat> {
 /// libc's words, completed by fixed permission bits and owner.
 fn fixed(st: &libc::stat) -> Stat {
     let kind = match st.st_mode & libc::S_IFMT {
-        libc::S_IFDIR => Kind::Dir,
-        libc::S_IFLNK => Kind::Symlink,
-        libc::S_IFCHR => Kind::CharDevice,
-        libc::S_IFBLK => Kind::BlockDevice,
-        libc::S_IFREG => Kind::File,
+        libc::S_IFDIR => FileKind::Dir,
+        libc::S_IFLNK => FileKind::Symlink,
+        libc::S_IFCHR => FileKind::CharDevice,
+        libc::S_IFBLK => FileKind::BlockDevice,
+        libc::S_IFREG => FileKind::File,
         // Preview 1 has no word for pipes.
-        _ => Kind::Fifo,
+        _ => FileKind::Fifo,
     };
     let mode = match kind {
-        Kind::Dir => 0o755,
-        Kind::Symlink => 0o777,
+        FileKind::Dir => 0o755,
+        FileKind::Symlink => 0o777,
         _ => 0o644,
     };
     let nanos = |t: libc::timespec| {

@@ -25,7 +25,7 @@ unsafe extern "C" {
 #[link(wasm_import_module = "wasi_snapshot_preview1")]
 unsafe extern "C" {
     fn clock_time_get(id: u32, precision: u64, out: *mut u64) -> i32;
-    fn poll_oneoff(subs: *const Subscription, out: *mut Event, n: u32, count: *mut u32) -> i32;
+    fn poll_oneoff(subs: *const Subscription, out: *mut PollEvent, n: u32, count: *mut u32) -> i32;
 }
 
 /// `subscription` of preview 1: the tag decides what the union holds.
@@ -45,13 +45,13 @@ const _: () = assert!(size_of::<Subscription>() == 48);
 /// `event` of preview 1.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct Event {
+struct PollEvent {
     userdata: u64,
     errno: u16,
     tag: u8,
     _rest: [u8; 21],
 }
-const _: () = assert!(size_of::<Event>() == 32);
+const _: () = assert!(size_of::<PollEvent>() == 32);
 
 const TAG_CLOCK: u64 = 0;
 const TAG_READ: u64 = 1;
@@ -127,8 +127,8 @@ pub(crate) fn ignored_at_start() -> u64 {
 }
 
 /// What happened, in no order; at most as many events as subscriptions.
-fn poll(subs: &[Subscription]) -> io::Result<Vec<Event>> {
-    let mut events = vec![Event::default(); subs.len()];
+fn poll(subs: &[Subscription]) -> io::Result<Vec<PollEvent>> {
+    let mut events = vec![PollEvent::default(); subs.len()];
     let mut count = 0u32;
     // JUSTIFICATION: std cannot wait for several descriptors.
     // SAFETY: both lists are live, of the same length, and it is their length that is passed.

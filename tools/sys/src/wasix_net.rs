@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use super::cvt;
 use super::events::poll_files;
-use crate::net::{Kind, Wait};
+use crate::net::{NetSocketKind, Wait};
 
 #[link(wasm_import_module = "wasix_32v1")]
 unsafe extern "C" {
     fn sock_open(family: u32, kind: u32, protocol: u32, out: *mut u32) -> i32;
-    fn sock_bind(fd: u32, address: *const Address) -> i32;
+    fn sock_bind(fd: u32, address: *const WasiAddress) -> i32;
     fn sock_listen(fd: u32, backlog: u32) -> i32;
-    fn sock_accept_v2(fd: u32, flags: u32, out: *mut u32, from: *mut Address) -> i32;
-    fn sock_connect(fd: u32, address: *const Address) -> i32;
-    fn sock_addr_local(fd: u32, out: *mut Address) -> i32;
+    fn sock_accept_v2(fd: u32, flags: u32, out: *mut u32, from: *mut WasiAddress) -> i32;
+    fn sock_connect(fd: u32, address: *const WasiAddress) -> i32;
+    fn sock_addr_local(fd: u32, out: *mut WasiAddress) -> i32;
     fn sock_recv_from(
         fd: u32,
         list: *const [u32; 2],
@@ -25,7 +25,7 @@ unsafe extern "C" {
         flags: u32,
         got: *mut u32,
         about: *mut u16,
-        from: *mut Address,
+        from: *mut WasiAddress,
     ) -> i32;
     fn sock_set_opt_time(fd: u32, option: u32, time: *const [u64; 2]) -> i32;
     fn sock_set_opt_flag(fd: u32, option: u32, on: u32) -> i32;
@@ -47,10 +47,10 @@ const BACKLOG: u32 = 128;
 /// `__wasi_addr_port_t`: the port in the machine's order, the address in the network's.
 #[repr(C, align(2))]
 #[derive(Clone, Copy)]
-struct Address([u8; 110]);
+struct WasiAddress([u8; 110]);
 
-impl Address {
-    fn new(at: SocketAddr) -> Address {
+impl WasiAddress {
+    fn new(at: SocketAddr) -> WasiAddress {
         let mut b = [0; 110];
         b[2..4].copy_from_slice(&at.port().to_le_bytes());
         match at.ip() {
@@ -63,7 +63,7 @@ impl Address {
                 b[4..20].copy_from_slice(&ip.octets());
             }
         }
-        Address(b)
+        WasiAddress(b)
     }
 
     fn family(&self) -> u32 {
@@ -82,12 +82,12 @@ impl Address {
     }
 }
 
-const NOWHERE: Address = Address([0; 110]);
+const NOWHERE: WasiAddress = WasiAddress([0; 110]);
 
-fn open(family: u32, kind: Kind) -> io::Result<File> {
+fn open(family: u32, kind: NetSocketKind) -> io::Result<File> {
     let kind = match kind {
-        Kind::Stream => 1,
-        Kind::Datagram => 2,
+        NetSocketKind::Stream => 1,
+        NetSocketKind::Datagram => 2,
     };
     let mut fd = 0;
     // JUSTIFICATION: a host call without a library.
@@ -102,8 +102,12 @@ fn number(socket: &File) -> u32 {
     socket.as_raw_fd() as u32
 }
 
-pub(crate) fn connect(to: SocketAddr, kind: Kind, patience: Option<Duration>) -> io::Result<File> {
-    let to = Address::new(to);
+pub(crate) fn connect(
+    to: SocketAddr,
+    kind: NetSocketKind,
+    patience: Option<Duration>,
+) -> io::Result<File> {
+    let to = WasiAddress::new(to);
     let socket = open(to.family(), kind)?;
     let ns = patience.map_or(0, |t| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX));
     let time = [u64::from(patience.is_some()), ns];
@@ -118,15 +122,15 @@ pub(crate) fn connect(to: SocketAddr, kind: Kind, patience: Option<Duration>) ->
     }
 }
 
-pub(crate) fn listen(at: SocketAddr, kind: Kind) -> io::Result<File> {
-    let at = Address::new(at);
+pub(crate) fn listen(at: SocketAddr, kind: NetSocketKind) -> io::Result<File> {
+    let at = WasiAddress::new(at);
     let socket = open(at.family(), kind)?;
     // JUSTIFICATION: host calls without a library.
     // SAFETY: the address is live for the call and has WASIX's layout; the rest is numbers.
     unsafe {
         cvt(sock_set_opt_flag(number(&socket), REUSE_ADDRESS, 1))?;
         cvt(sock_bind(number(&socket), &at))?;
-        if kind == Kind::Stream {
+        if kind == NetSocketKind::Stream {
             cvt(sock_listen(number(&socket), BACKLOG))?;
         }
     }

@@ -5,12 +5,14 @@
 //! | `decode` | `$'...'`, `echo -e`, `printf %b`, `printf` formats to bytes |
 //! | `quote` | bytes to shell source: `printf %q`, `${x@Q}`, `declare -p`, `set` |
 //!
-//! Each dialect is a value of [`Dialect`], not a function of its own: they differ in a few rows.
+//! Each dialect is a value of [`EscapeDialect`], not a function of its own: they differ in a few rows.
 
 mod decode;
 mod quote;
 
-pub use decode::{Decoded, Dialect, Warning, ansi_c, decode, named, push_code_point, push_escaped};
+pub use decode::{
+    DecodedText, EscapeDialect, EscapeWarning, ansi_c, decode, named, push_code_point, push_escaped,
+};
 pub use quote::{
     alias_quote, ansi_c_quote, at_q, declare_quote, double_quote, needs_ansi_c, needs_quotes,
     printf_q, set_quote, single_quote,

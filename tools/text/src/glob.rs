@@ -26,13 +26,13 @@ mod sim;
 mod simple;
 
 use bracket::Bracket;
-use held::Held;
-pub use search::Matches;
+use held::HeldStar;
+pub use search::GlobMatches;
 
 /// How a pattern is read and matched. The default is what `case` does in a UTF-8 locale
 /// without `extglob`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct GlobOptions {
     /// `?(..)`, `*(..)`, `+(..)`, `@(..)`, `!(..)` are groups.
     pub extglob: bool,
     /// Letters match without regard to case (`nocasematch`, `nocaseglob`, `find -iname`).
@@ -48,9 +48,9 @@ pub struct Options {
     pub escape: bool,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for GlobOptions {
+    fn default() -> GlobOptions {
+        GlobOptions {
             extglob: false,
             ignore_case: false,
             utf8: true,
@@ -63,14 +63,14 @@ impl Default for Options {
 
 /// A compiled pattern.
 #[derive(Clone, Debug)]
-pub struct Pattern {
-    nodes: Vec<Node>,
-    shape: Shape,
-    options: Options,
+pub struct GlobPattern {
+    nodes: Vec<GlobNode>,
+    shape: PatternShape,
+    options: GlobOptions,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Node {
+enum GlobNode {
     /// Bytes to be met as they are.
     Literal(Box<[u8]>),
     /// `ignore_case` only: characters, already folded.
@@ -80,13 +80,13 @@ enum Node {
     /// `*`; never two in a row
     Star,
     Bracket(Box<Bracket>),
-    Group(Group, Vec<Vec<Node>>),
+    Group(ExtGroup, Vec<Vec<GlobNode>>),
     /// A star and all behind it, where bash asks that something is left for what is behind.
-    Held(Box<Held>),
+    Held(Box<HeldStar>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Group {
+enum ExtGroup {
     /// `?(..)`
     Optional,
     /// `*(..)`
@@ -101,7 +101,7 @@ enum Group {
 
 /// Which matcher serves a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+enum PatternShape {
     /// At most one literal.
     Literal,
     /// Neither `*` nor a group: the number of characters is known.
@@ -111,37 +111,37 @@ enum Shape {
     Groups,
 }
 
-impl Pattern {
+impl GlobPattern {
     /// Compiles a pattern in which a backslash quotes (see [`Options::escape`]).
-    pub fn new(text: &[u8], options: Options) -> Pattern {
+    pub fn new(text: &[u8], options: GlobOptions) -> GlobPattern {
         let nodes = parse::parse(text, options);
         let shape = shape_of(&nodes);
-        Pattern { nodes, shape, options }
+        GlobPattern { nodes, shape, options }
     }
 
     /// A pattern that matches exactly these bytes.
-    pub fn literal(text: &[u8], options: Options) -> Pattern {
-        Pattern::new(&escape(text), Options { escape: true, ..options })
+    pub fn literal(text: &[u8], options: GlobOptions) -> GlobPattern {
+        GlobPattern::new(&escape(text), GlobOptions { escape: true, ..options })
     }
 
     /// The one text this pattern matches, if there is only one.
     pub fn as_literal(&self) -> Option<&[u8]> {
         match self.nodes.as_slice() {
             [] => Some(b""),
-            [Node::Literal(text)] => Some(text),
+            [GlobNode::Literal(text)] => Some(text),
             _ => None,
         }
     }
 
     /// The options it was compiled with.
-    pub fn options(&self) -> Options {
+    pub fn options(&self) -> GlobOptions {
         self.options
     }
 
     /// Whether the pattern matches the whole text.
     pub fn is_match(&self, text: &[u8]) -> bool {
         match self.shape {
-            Shape::Groups => self.matches_by_sets(text),
+            PatternShape::Groups => self.matches_by_sets(text),
             _ => match self.as_literal() {
                 Some(literal) => literal == text,
                 None => simple::is_match(&self.nodes, text, self.options),
@@ -151,31 +151,31 @@ impl Pattern {
 
     /// A literal prefix keeps most texts away from the set machinery.
     fn matches_by_sets(&self, text: &[u8]) -> bool {
-        if let Some(Node::Literal(first)) = self.nodes.first()
+        if let Some(GlobNode::Literal(first)) = self.nodes.first()
             && !text.starts_with(first)
         {
             return false;
         }
-        if let Some(Node::Literal(last)) = self.nodes.last()
+        if let Some(GlobNode::Literal(last)) = self.nodes.last()
             && !text.ends_with(last)
         {
             return false;
         }
         let mut sim = sim::Sim::new(text, self.options);
-        let ends = sim.run(&self.nodes, set::Set::single(0), sim::Direction::Forward);
+        let ends = sim.run(&self.nodes, set::IntervalSet::single(0), sim::Direction::Forward);
         ends.contains(text.len())
     }
 }
 
-fn shape_of(nodes: &[Node]) -> Shape {
-    if nodes.iter().any(|n| matches!(n, Node::Group(..) | Node::Held(_))) {
-        Shape::Groups
-    } else if nodes.contains(&Node::Star) {
-        Shape::Simple
-    } else if matches!(nodes, [] | [Node::Literal(_)]) {
-        Shape::Literal
+fn shape_of(nodes: &[GlobNode]) -> PatternShape {
+    if nodes.iter().any(|n| matches!(n, GlobNode::Group(..) | GlobNode::Held(_))) {
+        PatternShape::Groups
+    } else if nodes.contains(&GlobNode::Star) {
+        PatternShape::Simple
+    } else if matches!(nodes, [] | [GlobNode::Literal(_)]) {
+        PatternShape::Literal
     } else {
-        Shape::Fixed
+        PatternShape::Fixed
     }
 }
 

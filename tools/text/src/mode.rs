@@ -3,7 +3,7 @@
 
 /// A parsed mode operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum FileModeChange {
     /// Set-id bits of directories are kept unless the number has five or more digits.
     Octal {
         bits: u16,
@@ -32,10 +32,10 @@ enum Perms {
 }
 
 /// Parses a mode; `None` if it is none.
-pub fn parse(text: &[u8]) -> Option<Mode> {
+pub fn parse(text: &[u8]) -> Option<FileModeChange> {
     if text.first().is_some_and(u8::is_ascii_digit) {
         let bits = octal(text)?;
-        return Some(Mode::Octal { bits, exact: text.len() > 4 });
+        return Some(FileModeChange::Octal { bits, exact: text.len() > 4 });
     }
     let is_op = |c: &u8| matches!(c, b'+' | b'-' | b'=');
     let mut clauses = Vec::new();
@@ -52,7 +52,7 @@ pub fn parse(text: &[u8]) -> Option<Mode> {
             actions = rest;
         }
     }
-    Some(Mode::Symbolic(clauses))
+    Some(FileModeChange::Symbolic(clauses))
 }
 
 /// An octal number of at most twelve bits.
@@ -105,16 +105,16 @@ fn permissions(text: &[u8]) -> Option<Perms> {
     Some(Perms::Bits(bits, execute))
 }
 
-impl Mode {
+impl FileModeChange {
     /// The new permission bits of a file that has `old`. A who part that is missing means
     /// all, less what `umask` masks.
     pub fn apply(&self, old: u16, dir: bool, umask: u16) -> u16 {
         let clauses = match self {
-            Mode::Octal { bits, exact } => {
+            FileModeChange::Octal { bits, exact } => {
                 let kept = if dir && !exact { old & 0o6000 } else { 0 };
                 return bits | kept;
             }
-            Mode::Symbolic(c) => c,
+            FileModeChange::Symbolic(c) => c,
         };
         let mut mode = old;
         for c in clauses {

@@ -33,7 +33,7 @@ pub const MAX_COUNT: usize = i32::MAX as usize;
 
 /// Flags, width and precision of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spec {
+pub struct ConversionSpec {
     /// `-`: pad on the right.
     pub minus: bool,
     /// `+`: a sign always.
@@ -51,7 +51,7 @@ pub struct Spec {
     pub precision: Option<usize>,
 }
 
-impl Spec {
+impl ConversionSpec {
     /// A width from an argument: a negative one means `-` and its absolute value.
     pub fn set_width(&mut self, n: i64) {
         self.minus |= n < 0;
@@ -66,10 +66,10 @@ impl Spec {
 
 /// A width or precision as written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Count {
+pub enum FieldCount {
     #[default]
     Absent,
-    /// Already in the [`Spec`].
+    /// Already in the [`ConversionSpec`].
     Given,
     /// `*`: the next argument; `*N$`: argument number N, from 1.
     Star(Option<usize>),
@@ -77,10 +77,10 @@ pub enum Count {
 
 /// One parsed directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Directive {
-    pub spec: Spec,
-    pub width: Count,
-    pub precision: Count,
+pub struct PrintfDirective {
+    pub spec: ConversionSpec,
+    pub width: FieldCount,
+    pub precision: FieldCount,
     /// `%N$d`: the argument's number, from 1.
     pub position: Option<usize>,
     /// The conversion letter as written; `%` for `%%`. Not checked: `%y` gives `y`.
@@ -90,9 +90,9 @@ pub struct Directive {
 }
 
 /// Parses what follows a `%`. `None` if the text ends before a conversion letter.
-pub fn parse(text: &[u8]) -> Option<Directive> {
+pub fn parse(text: &[u8]) -> Option<PrintfDirective> {
     let mut at = 0;
-    let mut spec = Spec::default();
+    let mut spec = ConversionSpec::default();
     let number = |at: &mut usize| -> Option<usize> {
         let from = *at;
         let mut n = 0usize;
@@ -123,50 +123,50 @@ pub fn parse(text: &[u8]) -> Option<Directive> {
         }
         at += 1;
     }
-    let star = |at: &mut usize| -> Count {
+    let star = |at: &mut usize| -> FieldCount {
         *at += 1;
         let mut ahead = *at;
         match number(&mut ahead) {
             Some(n) if n > 0 && text.get(ahead) == Some(&b'$') => {
                 *at = ahead + 1;
-                Count::Star(Some(n))
+                FieldCount::Star(Some(n))
             }
-            _ => Count::Star(None),
+            _ => FieldCount::Star(None),
         }
     };
-    let mut width = Count::Absent;
+    let mut width = FieldCount::Absent;
     if text.get(at) == Some(&b'*') {
         width = star(&mut at);
     } else if let Some(n) = number(&mut at) {
         spec.width = n;
-        width = Count::Given;
+        width = FieldCount::Given;
     }
-    let mut precision = Count::Absent;
+    let mut precision = FieldCount::Absent;
     if text.get(at) == Some(&b'.') {
         at += 1;
         if text.get(at) == Some(&b'*') {
             precision = star(&mut at);
         } else {
             spec.precision = Some(number(&mut at).unwrap_or(0));
-            precision = Count::Given;
+            precision = FieldCount::Given;
         }
     }
     while matches!(text.get(at), Some(b'h' | b'l' | b'L' | b'q' | b'j' | b'z' | b't')) {
         at += 1;
     }
     let conversion = *text.get(at)?;
-    Some(Directive { spec, width, precision, position, conversion, len: at + 1 })
+    Some(PrintfDirective { spec, width, precision, position, conversion, len: at + 1 })
 }
 
 /// `%d`, `%i`.
-pub fn signed(out: &mut Vec<u8>, spec: &Spec, value: i64) {
+pub fn signed(out: &mut Vec<u8>, spec: &ConversionSpec, value: i64) {
     let mut buf = [0; 64];
     let digits = radix(&mut buf, value.unsigned_abs(), 10, false);
     integer(out, spec, sign(spec, value < 0), digits);
 }
 
 /// `%u`, `%o`, `%x`, `%X`, `%b`, `%B`; any other letter counts as `u`.
-pub fn unsigned(out: &mut Vec<u8>, spec: &Spec, conversion: u8, value: u64) {
+pub fn unsigned(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: u64) {
     let (base, prefix): (u64, &[u8]) = match conversion {
         b'o' => (8, b""),
         b'x' => (16, b"0x"),
@@ -187,7 +187,7 @@ pub fn unsigned(out: &mut Vec<u8>, spec: &Spec, conversion: u8, value: u64) {
     }
     if conversion == b'o' && spec.alt && value == 0 {
         // `%#.0o` of 0 is "0", not empty.
-        let spec = Spec { precision: spec.precision.map(|p| p.max(1)), ..*spec };
+        let spec = ConversionSpec { precision: spec.precision.map(|p| p.max(1)), ..*spec };
         return integer(out, &spec, b"", digits);
     }
     let prefix = if spec.alt && value != 0 { prefix } else { b"" };
@@ -197,7 +197,7 @@ pub fn unsigned(out: &mut Vec<u8>, spec: &Spec, conversion: u8, value: u64) {
 /// Lays out an integer already in digits: precision as least number of digits, then width.
 /// `prefix` is the sign or `0x`. For numbers beyond 64 bits; `digits` of `0` with precision 0
 /// give nothing, as C says.
-pub fn integer(out: &mut Vec<u8>, spec: &Spec, prefix: &[u8], digits: &[u8]) {
+pub fn integer(out: &mut Vec<u8>, spec: &ConversionSpec, prefix: &[u8], digits: &[u8]) {
     let digits = if spec.precision == Some(0) && digits == b"0" { b"" } else { digits };
     let zeros = spec.precision.unwrap_or(0).saturating_sub(digits.len());
     let len = prefix.len() + zeros + digits.len();
@@ -215,14 +215,14 @@ pub fn integer(out: &mut Vec<u8>, spec: &Spec, prefix: &[u8], digits: &[u8]) {
 }
 
 /// `%s`: width and precision count bytes (C, POSIX, bash).
-pub fn string(out: &mut Vec<u8>, spec: &Spec, value: &[u8]) {
+pub fn string(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
     let value = &value[..spec.precision.unwrap_or(value.len()).min(value.len())];
     padded(out, spec, value, value.len());
 }
 
 /// `%s` where width and precision count UTF-8 characters (gawk in a UTF-8 locale). A byte
 /// that is no part of a character counts as one.
-pub fn string_chars(out: &mut Vec<u8>, spec: &Spec, value: &[u8]) {
+pub fn string_chars(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
     if spec.width == 0 && spec.precision.is_none() {
         out.extend_from_slice(value);
         return;
@@ -236,11 +236,11 @@ pub fn string_chars(out: &mut Vec<u8>, spec: &Spec, value: &[u8]) {
 }
 
 /// `%c` of a byte or an encoded character: one column wide; precision is ignored.
-pub fn character(out: &mut Vec<u8>, spec: &Spec, value: &[u8]) {
+pub fn character(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8]) {
     padded(out, spec, value, 1);
 }
 
-fn padded(out: &mut Vec<u8>, spec: &Spec, value: &[u8], len: usize) {
+fn padded(out: &mut Vec<u8>, spec: &ConversionSpec, value: &[u8], len: usize) {
     let fill = spec.width.saturating_sub(len);
     if !spec.minus {
         pad(out, b' ', fill);
@@ -256,7 +256,7 @@ fn pad(out: &mut Vec<u8>, byte: u8, count: usize) {
 }
 
 /// The sign that the flags ask for.
-fn sign(spec: &Spec, negative: bool) -> &'static [u8] {
+fn sign(spec: &ConversionSpec, negative: bool) -> &'static [u8] {
     match (negative, spec.plus, spec.space) {
         (true, _, _) => b"-",
         (_, true, _) => b"+",
@@ -390,7 +390,7 @@ mod tests {
         let d = parse(b"2$*1$.*d").unwrap();
         assert_eq!(
             (d.position, d.width, d.precision),
-            (Some(2), Count::Star(Some(1)), Count::Star(None))
+            (Some(2), FieldCount::Star(Some(1)), FieldCount::Star(None))
         );
         assert_eq!(parse(b"99999999999999999999d").unwrap().spec.width, MAX_COUNT);
     }

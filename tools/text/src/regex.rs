@@ -51,15 +51,15 @@ use std::cell::{Cell, OnceCell, RefCell};
 
 use memchr::memmem;
 
-use ast::{Look, Node};
+use ast::{Look, RegexNode};
 use automaton::{Automata, Automaton};
-use backtrack::{BUDGET, Hay, NONE, Scratch};
+use backtrack::{BUDGET, BacktrackMemory, Haystack, NONE};
 use literals::Literals;
-use program::Program;
+use program::RegexProgram;
 
 pub use error::RegexError;
-pub use options::{Bound, Options, Syntax};
-pub use required::Required;
+pub use options::{MatchBound, RegexOptions, RegexSyntax};
+pub use required::RequiredTexts;
 
 /// Most weight (states, roughly) a pattern may have.
 const MAX_WEIGHT: u64 = 1 << 19;
@@ -72,18 +72,18 @@ const DENSE: usize = 400;
 /// A compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Regex {
-    options: Options,
-    node: Node,
+    options: RegexOptions,
+    node: RegexNode,
     groups: u32,
-    engine: Engine,
+    engine: RegexEngine,
     backrefs: bool,
-    program: OnceCell<Option<Program>>,
-    scratch: RefCell<Scratch>,
+    program: OnceCell<Option<RegexProgram>>,
+    scratch: RefCell<BacktrackMemory>,
     gave_up: Cell<bool>,
 }
 
 #[derive(Clone, Debug)]
-enum Engine {
+enum RegexEngine {
     /// Plain text, perhaps between word conditions.
     Literal(Box<memmem::Finder<'static>>),
     /// One of a few plain texts.
@@ -119,7 +119,7 @@ impl Captures {
 
 impl Regex {
     /// Compiles one pattern.
-    pub fn new(pattern: &[u8], options: &Options) -> Result<Regex, RegexError> {
+    pub fn new(pattern: &[u8], options: &RegexOptions) -> Result<Regex, RegexError> {
         let (node, groups) = parse::parse(pattern, options)?;
         Regex::build(node, groups, options)
     }
@@ -127,7 +127,10 @@ impl Regex {
     /// Compiles a choice of patterns (`grep -e A -e B`). Back-references and groups of each
     /// count from the pattern's own start; in [`Captures`] they follow each other. No
     /// pattern at all matches nothing.
-    pub fn new_any<P: AsRef<[u8]>>(patterns: &[P], options: &Options) -> Result<Regex, RegexError> {
+    pub fn new_any<P: AsRef<[u8]>>(
+        patterns: &[P],
+        options: &RegexOptions,
+    ) -> Result<Regex, RegexError> {
         let mut nodes = Vec::with_capacity(patterns.len());
         let mut groups = 0;
         for pattern in patterns {
@@ -140,12 +143,19 @@ impl Regex {
     }
 
     /// Compiles a choice of plain texts (`grep -F`); the syntax in `options` is not used.
-    pub fn literals<P: AsRef<[u8]>>(texts: &[P], options: &Options) -> Result<Regex, RegexError> {
+    pub fn literals<P: AsRef<[u8]>>(
+        texts: &[P],
+        options: &RegexOptions,
+    ) -> Result<Regex, RegexError> {
         let nodes = texts.iter().map(|t| parse::literal(t.as_ref(), options)).collect();
         Regex::build(choice(nodes, options), 0, options)
     }
 
-    fn build(mut node: Node, groups: u32, options: &Options) -> Result<Regex, RegexError> {
+    fn build(
+        mut node: RegexNode,
+        groups: u32,
+        options: &RegexOptions,
+    ) -> Result<Regex, RegexError> {
         if node.weight() > MAX_WEIGHT {
             return Err(RegexError::TooBig);
         }
@@ -153,20 +163,20 @@ impl Regex {
         let backrefs = node.has_backref();
         let text = shape::literal(&node);
         let literal = match (options.bound, text) {
-            (Bound::None, Some(text)) => Some(text),
-            (Bound::Word, Some(text)) if !text.is_empty() => Some(text),
+            (MatchBound::None, Some(text)) => Some(text),
+            (MatchBound::Word, Some(text)) if !text.is_empty() => Some(text),
             _ => None,
         };
         let engine = match (literal, few_literals(&node, options)) {
             // The empty text must not be found inside a character.
             (Some(text), _) if !text.is_empty() || !options.utf8 => {
-                Engine::Literal(Box::new(memmem::Finder::new(&text).into_owned()))
+                RegexEngine::Literal(Box::new(memmem::Finder::new(&text).into_owned()))
             }
-            (_, Some(texts)) => Engine::Choice(texts),
+            (_, Some(texts)) => RegexEngine::Choice(texts),
             _ => {
                 let direct = match options.bound {
                     // Both ends are given.
-                    Bound::Line => true,
+                    MatchBound::Line => true,
                     _ => {
                         literals_sorted || {
                             let ends_given = !options.multiline || options.lines.is_some();
@@ -175,7 +185,7 @@ impl Regex {
                     }
                 };
                 node = bounded(node, options.bound);
-                Engine::Automaton(Box::new(Automata::new(&node, options, direct)?))
+                RegexEngine::Automaton(Box::new(Automata::new(&node, options, direct)?))
             }
         };
         Ok(Regex {
@@ -198,7 +208,9 @@ impl Regex {
     /// The text the pattern stands for, if it is free of operators and conditions.
     pub fn as_literal(&self) -> Option<&[u8]> {
         match &self.engine {
-            Engine::Literal(finder) if self.options.bound == Bound::None => Some(finder.needle()),
+            RegexEngine::Literal(finder) if self.options.bound == MatchBound::None => {
+                Some(finder.needle())
+            }
             _ => None,
         }
     }
@@ -215,13 +227,13 @@ impl Regex {
             return None;
         }
         match &self.engine {
-            Engine::Literal(finder) => self.find_literal(finder, hay, start),
-            Engine::Choice(texts) => texts.find(hay, start),
-            Engine::Automaton(auto) if self.backrefs => {
+            RegexEngine::Literal(finder) => self.find_literal(finder, hay, start),
+            RegexEngine::Choice(texts) => texts.find(hay, start),
+            RegexEngine::Automaton(auto) if self.backrefs => {
                 let mut slots = vec![NONE; 2 * (self.groups as usize + 1)];
                 self.find_by_program(auto, hay, start, &mut slots)
             }
-            Engine::Automaton(auto) => self.search(auto, hay, start, Automaton::find),
+            RegexEngine::Automaton(auto) => self.search(auto, hay, start, Automaton::find),
         }
     }
 
@@ -229,7 +241,7 @@ impl Regex {
     /// with [`Options::lines`] on which line) there is a match, faster than [`Regex::find_at`].
     pub fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
         match &self.engine {
-            Engine::Automaton(auto) if !self.backrefs && start <= hay.len() => {
+            RegexEngine::Automaton(auto) if !self.backrefs && start <= hay.len() => {
                 self.search(auto, hay, start, Automaton::earliest_end)
             }
             _ => self.find_at(hay, start).map(|(_, end)| end),
@@ -268,10 +280,10 @@ impl Regex {
         captures.slots.resize(2 * (self.groups as usize + 1), NONE);
         if self.backrefs && start <= hay.len() {
             return match &self.engine {
-                Engine::Automaton(auto) => {
+                RegexEngine::Automaton(auto) => {
                     self.find_by_program(auto, hay, start, &mut captures.slots).is_some()
                 }
-                Engine::Literal(_) | Engine::Choice(_) => false,
+                RegexEngine::Literal(_) | RegexEngine::Choice(_) => false,
             };
         }
         let Some(found) = self.find_at(hay, start) else { return false };
@@ -279,7 +291,7 @@ impl Regex {
         if self.groups > 0
             && let Some(program) = self.program()
         {
-            let hay = Hay { text: hay, options: &self.options };
+            let hay = Haystack { text: hay, options: &self.options };
             let mut scratch = self.scratch.borrow_mut();
             if !program.groups(hay, found, &mut scratch, &mut captures.slots) {
                 self.gave_up.set(true);
@@ -302,8 +314,8 @@ impl Regex {
         picked
     }
 
-    fn program(&self) -> Option<&Program> {
-        self.program.get_or_init(|| Program::new(&self.node).ok()).as_ref()
+    fn program(&self) -> Option<&RegexProgram> {
+        self.program.get_or_init(|| RegexProgram::new(&self.node).ok()).as_ref()
     }
 
     fn find_literal(
@@ -316,8 +328,8 @@ impl Regex {
         loop {
             let at = start + finder.find(hay.get(start..)?)?;
             let end = at + length;
-            let context = Hay { text: hay, options: &self.options };
-            if self.options.bound == Bound::None
+            let context = Haystack { text: hay, options: &self.options };
+            if self.options.bound == MatchBound::None
                 || !backtrack::word_before(context, at) && !backtrack::word_after(context, end)
             {
                 return Some((at, end));
@@ -334,7 +346,7 @@ impl Regex {
         slots: &mut [usize],
     ) -> Option<(usize, usize)> {
         let program = self.program()?;
-        let hay = Hay { text, options: &self.options };
+        let hay = Haystack { text, options: &self.options };
         let mut scratch = self.scratch.borrow_mut();
         let mut budget = BUDGET;
         loop {
@@ -356,27 +368,27 @@ impl Regex {
 }
 
 /// The texts, if the pattern is a choice of a few. A text that is not UTF-8 could be found within a character.
-fn few_literals(node: &Node, options: &Options) -> Option<Literals> {
-    let texts = shape::literals(node).filter(|_| options.bound == Bound::None)?;
+fn few_literals(node: &RegexNode, options: &RegexOptions) -> Option<Literals> {
+    let texts = shape::literals(node).filter(|_| options.bound == MatchBound::None)?;
     let whole = !options.utf8 || texts.iter().all(|text| std::str::from_utf8(text).is_ok());
     if whole { Literals::new(texts) } else { None }
 }
 
-fn choice(mut nodes: Vec<Node>, options: &Options) -> Node {
+fn choice(mut nodes: Vec<RegexNode>, options: &RegexOptions) -> RegexNode {
     match nodes.len() {
-        0 => Node::Class(class::Set::empty(options.utf8)),
+        0 => RegexNode::Class(class::CharSet::empty(options.utf8)),
         1 => nodes.remove(0),
-        _ => Node::Alternate(nodes),
+        _ => RegexNode::Alternate(nodes),
     }
 }
 
-fn bounded(node: Node, bound: Bound) -> Node {
+fn bounded(node: RegexNode, bound: MatchBound) -> RegexNode {
     let (before, after) = match bound {
-        Bound::None => return node,
-        Bound::Word => (Look::NoWordBefore, Look::NoWordAfter),
-        Bound::Line => (Look::TextStart, Look::TextEnd),
+        MatchBound::None => return node,
+        MatchBound::Word => (Look::NoWordBefore, Look::NoWordAfter),
+        MatchBound::Line => (Look::TextStart, Look::TextEnd),
     };
-    Node::Concat(vec![Node::Look(before), node, Node::Look(after)])
+    RegexNode::Concat(vec![RegexNode::Look(before), node, RegexNode::Look(after)])
 }
 
 #[cfg(test)]

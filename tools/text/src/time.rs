@@ -12,5 +12,5 @@ pub mod parse;
 pub mod strftime;
 pub mod zone;
 
-pub use civil::Broken;
+pub use civil::CivilTime;
 pub use zone::Zone;

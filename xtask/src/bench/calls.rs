@@ -11,20 +11,20 @@ use crate::env;
 
 /// A line that a script of `tests/bench/peers` writes, or a benchmark of ours: milliseconds by call.
 #[derive(Deserialize)]
-pub struct Times {
+pub struct CallTimes {
     pub peer: String,
     times: BTreeMap<String, f64>,
 }
 
 /// The lines that a command writes.
-pub fn told(command: &mut Command) -> Result<Vec<Times>> {
+pub fn told(command: &mut Command) -> Result<Vec<CallTimes>> {
     let said = env::output(command)?;
     said.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
 }
 
 /// Other sandboxes, each through its own library: just-bash and bashkit interpret within the caller's process and keep
 /// nothing of a call but files; the Wasmer SDK runs this image, a process for each call.
-pub fn peers() -> Result<Vec<Times>> {
+pub fn peers() -> Result<Vec<CallTimes>> {
     let scripts = env::root().join("tests/bench/peers");
     let mut node = Command::new("node");
     node.arg(scripts.join("node.mjs")).arg(crate::test::peers_node()?);
@@ -35,21 +35,21 @@ pub fn peers() -> Result<Vec<Times>> {
 }
 
 /// One of several runs: the medians.
-pub fn middle(runs: Vec<Times>) -> Result<Times> {
+pub fn middle(runs: Vec<CallTimes>) -> Result<CallTimes> {
     let first = runs.first().context("no run")?;
     let of = |key: &String| {
         let mut all: Vec<f64> = runs.iter().filter_map(|r| r.times.get(key)).copied().collect();
         (key.clone(), median(&mut all))
     };
-    Ok(Times { peer: first.peer.clone(), times: first.times.keys().map(of).collect() })
+    Ok(CallTimes { peer: first.peer.clone(), times: first.times.keys().map(of).collect() })
 }
 
 /// A table of calls (as the lines name them, and what is said of them) and those who were timed.
-pub fn table(title: &str, calls: &[(&str, &str)], all: &[Times]) {
+pub fn table(title: &str, calls: &[(&str, &str)], all: &[CallTimes]) {
     let row = |what: &str, cells: Vec<String>| println!("{what:<44} {}", cells.join(" "));
     row(title, all.iter().map(|p| format!("{:>12}", p.peer)).collect());
     for (key, what) in calls {
-        let cell = |p: &Times| match p.times.get(*key) {
+        let cell = |p: &CallTimes| match p.times.get(*key) {
             Some(ms) => format!("{ms:>9.3} ms"),
             None => format!("{:>12}", "-"),
         };

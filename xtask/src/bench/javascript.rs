@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Subject, compare, exec, median, words};
+use super::{BenchSubject, compare, exec, median, words};
 use crate::{env, js, test, test262};
 
 /// Rounds of the scripts; one program after another in each.
@@ -24,10 +24,13 @@ pub fn run() -> Result<()> {
     let empty = scripts.join("empty.js").display().to_string();
     println!("### an empty script, whole process");
     compare(&[
-        Subject { name: "runner exec image.webc -- node -e 0", argv: exec(&["node", "-e", "0"]) },
-        Subject { name: "Node for this machine", argv: words(&[&node, "-e", "0"]) },
-        Subject { name: "QuickJS-NG for this machine", argv: words(&[&qjs, "-e", "0"]) },
-        Subject { name: "quickjs-emscripten in Node", argv: emscripten(&empty) },
+        BenchSubject {
+            name: "runner exec image.webc -- node -e 0",
+            argv: exec(&["node", "-e", "0"]),
+        },
+        BenchSubject { name: "Node for this machine", argv: words(&[&node, "-e", "0"]) },
+        BenchSubject { name: "QuickJS-NG for this machine", argv: words(&[&qjs, "-e", "0"]) },
+        BenchSubject { name: "quickjs-emscripten in Node", argv: emscripten(&empty) },
     ])?;
     println!("### computing (goal: at most 2 times QuickJS-NG for this machine)");
     let cpu = path("cpu.js");

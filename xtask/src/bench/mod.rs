@@ -78,7 +78,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
 }
 
 /// A command with the name it is listed under.
-struct Subject {
+struct BenchSubject {
     name: &'static str,
     argv: Vec<String>,
 }
@@ -90,7 +90,7 @@ fn median(t: &mut [f64]) -> f64 {
 }
 
 /// Runs the subjects in turn and prints medians in milliseconds, with ratios to the first.
-fn compare(subjects: &[Subject]) -> Result<()> {
+fn compare(subjects: &[BenchSubject]) -> Result<()> {
     let mut times = vec![Vec::with_capacity(RUNS); subjects.len()];
     for round in 0..=RUNS {
         for (s, t) in subjects.iter().zip(&mut times) {
@@ -135,13 +135,13 @@ fn exec(command: &[&str]) -> Vec<String> {
 /// One command, whole process, warm file cache.
 fn startup() -> Result<()> {
     let mut subjects = vec![
-        Subject { name: "runner exec image.webc -- echo hi", argv: exec(&["echo", "hi"]) },
-        Subject { name: "bash -c 'echo hi'", argv: words(&["bash", "-c", "echo hi"]) },
+        BenchSubject { name: "runner exec image.webc -- echo hi", argv: exec(&["echo", "hi"]) },
+        BenchSubject { name: "bash -c 'echo hi'", argv: words(&["bash", "-c", "echo hi"]) },
     ];
     let just_bash = crate::test::peers_node()?.join(".bin/just-bash");
     if just_bash.exists() {
         let path = just_bash.display().to_string();
-        subjects.push(Subject {
+        subjects.push(BenchSubject {
             name: "just-bash -c 'echo hi'",
             argv: words(&[&path, "-c", "echo hi"]),
         });

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::python::{Peer, peer};
+use super::python::{NativePython, peer};
 use crate::env;
 
 /// Benchmarks that need nothing but the standard library, no network and no threads, and their
@@ -93,7 +93,7 @@ pub fn run() -> Result<()> {
 
 /// The benchmark's name, and seconds here and there.
 fn measure(
-    peer: &Peer,
+    peer: &NativePython,
     site: &Path,
     scripts: &Path,
     name: &str,

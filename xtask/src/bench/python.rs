@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Subject, compare, exec, words};
+use super::{BenchSubject, compare, exec, words};
 use crate::{env, python};
 
 /// Packages that the peer gets from its own wheels, in the image's versions.
@@ -26,8 +26,8 @@ pub fn run() -> Result<()> {
         }
         native.extend([peer.python.display().to_string(), "-c".to_string(), code.to_string()]);
         [
-            Subject { name: "runner exec image.webc -- python3", argv: ours },
-            Subject { name: "CPython for this machine", argv: native },
+            BenchSubject { name: "runner exec image.webc -- python3", argv: ours },
+            BenchSubject { name: "CPython for this machine", argv: native },
         ]
     };
     println!("### -c pass (goal 1.0)");
@@ -50,7 +50,7 @@ fn has_packages() -> Result<bool> {
 }
 
 /// `tests/bench/python/arrays.py` on both sides, in turn.
-fn arrays(peer: &Peer) -> Result<()> {
+fn arrays(peer: &NativePython) -> Result<()> {
     let data = env::cache()?.join("bench-python");
     std::fs::create_dir_all(&data)?;
     sales(&data.join("sales.csv"))?;
@@ -97,19 +97,19 @@ fn sales(path: &Path) -> Result<()> {
 }
 
 /// CPython for this machine.
-pub struct Peer {
+pub struct NativePython {
     pub python: PathBuf,
     /// A folder of packages.
     site: PathBuf,
 }
 
 /// CPython of the image's version with its default optimisation, and the packages' own wheels.
-pub fn peer() -> Result<Peer> {
+pub fn peer() -> Result<NativePython> {
     let cache = env::cache()?;
     let mut say = |line: &str| eprintln!("      {line}");
     let (source, version, packages) = python::source(&cache, PACKAGES, &mut say)?;
     let dir = cache.join(format!("peer-python-{version}"));
-    let peer = Peer { python: dir.join("bin/python3"), site: dir.join("site") };
+    let peer = NativePython { python: dir.join("bin/python3"), site: dir.join("site") };
     if dir.join("complete").exists() {
         return Ok(peer);
     }

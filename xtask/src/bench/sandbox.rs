@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{Subject, calls, compare};
+use super::{BenchSubject, calls, compare};
 use crate::env;
 
 /// What peers are timed at, as `tests/bench/peers` names it, and what is said of it.
@@ -22,14 +22,15 @@ pub fn run() -> Result<()> {
     env::run(bench.args(["--example", "bench_sandbox", "--"]).arg(&image).arg(&runner))?;
     calls::table("peers", &CALLS, &calls::peers()?);
     let text = |path: &std::path::Path| path.display().to_string();
-    let exec = |name, command: &[&str]| Subject {
+    let exec = |name, command: &[&str]| BenchSubject {
         name,
         argv: [text(&runner), "exec".into(), text(&image), "--".into()]
             .into_iter()
             .chain(command.iter().map(|w| (*w).to_owned()))
             .collect(),
     };
-    let bash = Subject { name: "bash", argv: vec!["bash".into(), "-c".into(), "echo hi".into()] };
+    let bash =
+        BenchSubject { name: "bash", argv: vec!["bash".into(), "-c".into(), "echo hi".into()] };
     compare(&[bash, exec("runner exec, jailed", &["echo", "hi"])])?;
     env::run(Command::new(&runner).arg("doctor"))
 }

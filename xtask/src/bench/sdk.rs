@@ -6,7 +6,7 @@ use crate::{env, sdk};
 use anyhow::Result;
 use std::process::Command;
 
-use super::calls::{self, Times};
+use super::calls::{self, CallTimes};
 
 /// How often crate and packages take turns.
 const ROUNDS: usize = 3;
@@ -34,13 +34,13 @@ pub fn run() -> Result<()> {
     let mut node = Command::new("node");
     node.arg(work.join("bench.mjs")).current_dir(&work);
     let mut commands = [ours, python, node];
-    let mut runs: Vec<Vec<Times>> = commands.iter().map(|_| Vec::new()).collect();
+    let mut runs: Vec<Vec<CallTimes>> = commands.iter().map(|_| Vec::new()).collect();
     for _ in 0..ROUNDS {
         for (command, runs) in commands.iter_mut().zip(&mut runs) {
             runs.extend(calls::told(command)?);
         }
     }
-    let mut all = runs.into_iter().map(calls::middle).collect::<Result<Vec<Times>>>()?;
+    let mut all = runs.into_iter().map(calls::middle).collect::<Result<Vec<CallTimes>>>()?;
     all.extend(calls::peers()?);
     calls::table("one process, medians", &CALLS, &all);
     Ok(())

@@ -20,7 +20,7 @@ const ROUNDS: (usize, usize) = (3, 15);
 /// No further round of a script begins after this time.
 const ENOUGH: Duration = Duration::from_secs(12);
 
-struct Script {
+struct BenchScript {
     name: String,
     title: String,
     setup: String,
@@ -29,12 +29,12 @@ struct Script {
     not: Vec<String>,
 }
 
-impl Script {
-    fn parse(name: &str, text: &str) -> Result<Script> {
+impl BenchScript {
+    fn parse(name: &str, text: &str) -> Result<BenchScript> {
         let (setup, _) = text.split_once(MARK).context("no line '#-- measured'")?;
         let comment = |prefix: &str| text.lines().find_map(|l| l.strip_prefix(prefix));
         let not = comment("# not: ").unwrap_or_default();
-        Ok(Script {
+        Ok(BenchScript {
             name: name.to_string(),
             title: comment("# ").unwrap_or_default().to_string(),
             setup: setup.to_string(),
@@ -58,37 +58,37 @@ pub fn scripts(folder: &str) -> Result<Vec<(String, String)>> {
 }
 
 /// A shell, and the times of the script and of its set-up.
-struct Subject {
+struct ShellSubject {
     name: &'static str,
     argv: Vec<String>,
     whole: Vec<f64>,
     setup: Vec<f64>,
 }
 
-impl Subject {
+impl ShellSubject {
     fn work(&mut self) -> f64 {
         median(&mut self.whole) - median(&mut self.setup)
     }
 }
 
 /// Where native shells run: a folder that is made anew for each run.
-struct Scratch(PathBuf);
+struct ScratchDir(PathBuf);
 
-impl Scratch {
+impl ScratchDir {
     fn renew(&self) -> Result<()> {
         let _ = std::fs::remove_dir_all(&self.0);
         std::fs::create_dir_all(&self.0).with_context(|| self.0.display().to_string())
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchDir {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
 /// Runs a script; milliseconds and what it printed.
-fn once(argv: &[String], script: &str, scratch: &Scratch) -> Result<(f64, Vec<u8>)> {
+fn once(argv: &[String], script: &str, scratch: &ScratchDir) -> Result<(f64, Vec<u8>)> {
     scratch.renew()?;
     let (program, args) = argv.split_first().context("empty command")?;
     let mut cmd = Command::new(program);
@@ -104,13 +104,14 @@ fn once(argv: &[String], script: &str, scratch: &Scratch) -> Result<(f64, Vec<u8
 
 /// `cargo xtask bench shell`.
 pub fn run() -> Result<()> {
-    let scratch = Scratch(std::env::temp_dir().join(format!("bench-shell-{}", std::process::id())));
+    let scratch =
+        ScratchDir(std::env::temp_dir().join(format!("bench-shell-{}", std::process::id())));
     println!("Milliseconds without start-up and set-up; medians of alternating runs.\n");
     println!("| script | ours | bash | dash | ours / bash | ours / dash |");
     println!("|---|---|---|---|---|---|");
     let mut ratios = Vec::new();
     for (name, text) in scripts("shell")? {
-        let script = Script::parse(&name, &text).with_context(|| name.clone())?;
+        let script = BenchScript::parse(&name, &text).with_context(|| name.clone())?;
         let times = measure(&script, &scratch).with_context(|| script.title.clone())?;
         let [ours, bash, dash] = times;
         let show = |t: Option<f64>| t.map_or("-".into(), |t| format!("{t:.2}"));
@@ -131,16 +132,16 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-fn measure(script: &Script, scratch: &Scratch) -> Result<[Option<f64>; 3]> {
+fn measure(script: &BenchScript, scratch: &ScratchDir) -> Result<[Option<f64>; 3]> {
     let all = [
         ("ours", exec(&["bash", "-c"])),
         ("bash", words(&["bash", "-c"])),
         ("dash", words(&["dash", "-c"])),
     ];
-    let mut subjects: Vec<Subject> = all
+    let mut subjects: Vec<ShellSubject> = all
         .into_iter()
         .filter(|(name, _)| !script.not.iter().any(|n| n == name))
-        .map(|(name, argv)| Subject { name, argv, whole: Vec::new(), setup: Vec::new() })
+        .map(|(name, argv)| ShellSubject { name, argv, whole: Vec::new(), setup: Vec::new() })
         .collect();
     let mut expected: Option<Vec<u8>> = None;
     let start = Instant::now();
@@ -161,6 +162,7 @@ fn measure(script: &Script, scratch: &Scratch) -> Result<[Option<f64>; 3]> {
             }
         }
     }
-    let mut work = |name: &str| subjects.iter_mut().find(|s| s.name == name).map(Subject::work);
+    let mut work =
+        |name: &str| subjects.iter_mut().find(|s| s.name == name).map(ShellSubject::work);
     Ok([work("ours"), work("bash"), work("dash")])
 }

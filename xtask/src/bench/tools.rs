@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-use super::tools_data::Data;
+use super::tools_data::BenchData;
 use super::{exec, median, words};
 use crate::env;
 
@@ -27,7 +27,7 @@ const NOISE: f64 = 0.2;
 const WORST: usize = 8;
 
 /// One of the two machines that take turns.
-struct Side {
+struct BenchSide {
     argv: Vec<String>,
     /// Where the command starts; ours has it as `--cwd`.
     cwd: PathBuf,
@@ -37,7 +37,7 @@ struct Side {
     empty: f64,
 }
 
-impl Side {
+impl BenchSide {
     /// Runs the command by bash; milliseconds, and the digest of what it printed if that is wanted.
     fn once(&self, command: &str, digest: bool) -> Result<(f64, Option<Vec<u8>>)> {
         let (program, args) = self.argv.split_first().context("empty command")?;
@@ -72,7 +72,7 @@ impl Side {
 
 /// `cargo xtask bench tools`.
 pub fn run() -> Result<()> {
-    let data = Data::make(&env::root().join("target/bench-tools"))?;
+    let data = BenchData::make(&env::root().join("target/bench-tools"))?;
     let mut sides = [ours(&data.dir), gnu(&data)?];
     for side in &mut sides {
         let mut times = Vec::new();
@@ -112,15 +112,20 @@ pub fn run() -> Result<()> {
 }
 
 /// Our machine, with the data mounted.
-fn ours(data: &Path) -> Side {
+fn ours(data: &Path) -> BenchSide {
     let mut argv = exec(&["bash", "-c"]);
     let options = words(&["--mount", &format!("{}:/data", data.display()), "--cwd", "/data"]);
     argv.splice(2..2, options);
-    Side { argv, cwd: env::root(), path: std::env::var("PATH").unwrap_or_default(), empty: 0.0 }
+    BenchSide {
+        argv,
+        cwd: env::root(),
+        path: std::env::var("PATH").unwrap_or_default(),
+        empty: 0.0,
+    }
 }
 
 /// This machine's tools, with GNU's awk by the name `awk`.
-fn gnu(data: &Data) -> Result<Side> {
+fn gnu(data: &BenchData) -> Result<BenchSide> {
     let path = std::env::var("PATH").unwrap_or_default();
     let found =
         |name: &str| std::env::split_paths(&path).map(|d| d.join(name)).find(|p| p.is_file());
@@ -131,11 +136,11 @@ fn gnu(data: &Data) -> Result<Side> {
         std::os::unix::fs::symlink(gawk, &awk).with_context(|| awk.display().to_string())?;
     }
     let path = format!("{}:{path}", data.bin.display());
-    Ok(Side { argv: words(&["bash", "-c"]), cwd: data.dir.clone(), path, empty: 0.0 })
+    Ok(BenchSide { argv: words(&["bash", "-c"]), cwd: data.dir.clone(), path, empty: 0.0 })
 }
 
 /// Medians of both sides.
-fn measure(command: &str, sides: &[Side; 2]) -> Result<[f64; 2]> {
+fn measure(command: &str, sides: &[BenchSide; 2]) -> Result<[f64; 2]> {
     // The first round warms up and compares.
     let printed = [sides[0].once(command, true)?.1, sides[1].once(command, true)?.1];
     if printed[0] != printed[1] {

@@ -16,15 +16,15 @@ const CITIES: &[&str] = &["Berlin", "Paris", "Oslo", "Rome", "Lisbon", "Vienna",
 const GOODS: &[&str] = &["lamp", "chair", "desk", "shelf", "sofa", "table", "rug", "clock"];
 
 /// Folders of the data, and of links that come first on GNU's `PATH`.
-pub struct Data {
+pub struct BenchData {
     pub dir: PathBuf,
     pub bin: PathBuf,
 }
 
-impl Data {
+impl BenchData {
     /// Writes what is not there yet below the folder.
-    pub fn make(root: &Path) -> Result<Data> {
-        let data = Data { dir: root.join("data"), bin: root.join("bin") };
+    pub fn make(root: &Path) -> Result<BenchData> {
+        let data = BenchData { dir: root.join("data"), bin: root.join("bin") };
         for dir in [&data.dir, &data.bin] {
             std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
         }
@@ -51,9 +51,9 @@ impl Data {
 }
 
 /// Numbers that look like chance (Knuth's MMIX generator), from the same seed each time.
-struct Chance(u64);
+struct SeededRandom(u64);
 
-impl Chance {
+impl SeededRandom {
     fn below(&mut self, n: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -67,7 +67,7 @@ impl Chance {
 
 /// Lines of a web server, each with a level at its end: one in ten a warning, one in twenty an error.
 fn log() -> String {
-    let mut chance = Chance(1);
+    let mut chance = SeededRandom(1);
     let mut out = String::with_capacity(LOG + 256);
     let mut second = 0;
     while out.len() < LOG {
@@ -102,7 +102,7 @@ fn log() -> String {
 
 /// Numbered rows: goods, city, amount, day.
 fn orders() -> String {
-    let mut chance = Chance(2);
+    let mut chance = SeededRandom(2);
     let mut out = String::new();
     for n in 0..ORDERS {
         let _ = writeln!(
@@ -124,7 +124,7 @@ fn orders() -> String {
 
 /// One object a line.
 fn events() -> String {
-    let mut chance = Chance(3);
+    let mut chance = SeededRandom(3);
     let mut out = String::new();
     for n in 0..EVENTS {
         let level = chance.of(&["info", "info", "info", "debug", "warn", "error"]);

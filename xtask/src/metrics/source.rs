@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::env;
 
 /// A source file without tests, comments and literals, and the same with them.
-pub struct Source {
+pub struct SourceFile {
     pub path: PathBuf,
     pub area: &'static str,
     /// The folder of its crate.
@@ -17,7 +17,7 @@ pub struct Source {
 }
 
 /// Every Rust file of an area, tests left out.
-pub fn read(area: &'static str, dir: &Path, out: &mut Vec<Source>) -> Result<()> {
+pub fn read(area: &'static str, dir: &Path, out: &mut Vec<SourceFile>) -> Result<()> {
     let mut entries: Vec<PathBuf> =
         std::fs::read_dir(dir)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>()?;
     entries.sort();
@@ -30,7 +30,7 @@ pub fn read(area: &'static str, dir: &Path, out: &mut Vec<Source>) -> Result<()>
             let path = path.strip_prefix(env::root()).unwrap_or(&path).to_path_buf();
             let owner =
                 path.to_string_lossy().split("/src/").next().unwrap_or_default().to_string();
-            out.push(Source { path, area, owner, code: bare(&text), text });
+            out.push(SourceFile { path, area, owner, code: bare(&text), text });
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use super::results::Format;
+use super::results::ResultsFormat;
 use crate::env;
 
 /// The list, from the checkout's root.
@@ -14,14 +14,14 @@ pub const PATH: &str = "tests/programs/suites.toml";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct List {
-    suite: Vec<Suite>,
+struct SuiteList {
+    suite: Vec<ProgramSuite>,
 }
 
 /// One suite.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Suite {
+pub struct ProgramSuite {
     pub name: String,
     /// Its folder, if not the name.
     folder: Option<String>,
@@ -38,7 +38,7 @@ pub struct Suite {
     /// packages that tests need.
     run: Option<String>,
     /// How results are written.
-    pub results: Format,
+    pub results: ResultsFormat,
     /// Environment of both sides.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -54,7 +54,7 @@ fn usual_timeout() -> u64 {
 /// Runs one test file under pytest, every test named as it ends.
 const PYTEST: &str = r#"PYTHONPATH="$DEPS:$PWD/src:$PWD" python3 -m pytest -v --tb=short -rfE -p no:cacheprovider -p no:randomly "$FILE" 2>&1"#;
 
-impl Suite {
+impl ProgramSuite {
     /// Its folder in the folder of suites.
     pub fn home(&self) -> &str {
         self.folder.as_deref().unwrap_or(&self.name)
@@ -95,10 +95,10 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// All suites, in the list's order.
-pub fn read() -> Result<Vec<Suite>> {
+pub fn read() -> Result<Vec<ProgramSuite>> {
     let path = env::root().join(PATH);
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let list: List = toml::from_str(&text).with_context(|| path.display().to_string())?;
+    let list: SuiteList = toml::from_str(&text).with_context(|| path.display().to_string())?;
     Ok(list.suite)
 }
 

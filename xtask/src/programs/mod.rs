@@ -17,12 +17,12 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::env;
-use list::Suite;
+use list::ProgramSuite;
 use report::Score;
-use side::{Place, Run, Side};
+use side::{SuiteFolders, SuiteRun, SuiteSide};
 
 /// What the arguments ask for.
-struct Options {
+struct ProgramOptions {
     /// Where the suites lie.
     folder: PathBuf,
     /// Names of suites; all if none.
@@ -61,7 +61,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(if total.lost() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn options(args: &[String]) -> Result<Options> {
+fn options(args: &[String]) -> Result<ProgramOptions> {
     let mut words = Vec::new();
     let (mut file, mut path, mut guest_only) = (None, None, false);
     let mut image = env::dist().join("image.webc");
@@ -81,24 +81,24 @@ fn options(args: &[String]) -> Result<Options> {
         bail!("which folder? docs/programs.md says what belongs there");
     };
     let folder = std::fs::canonicalize(folder).with_context(|| folder.clone())?;
-    Ok(Options { folder, names: names.to_vec(), file, guest_only, path, image })
+    Ok(ProgramOptions { folder, names: names.to_vec(), file, guest_only, path, image })
 }
 
 /// Runs one suite on both sides.
-fn one(suite: &Suite, options: &Options, out: &Path) -> Result<Score> {
+fn one(suite: &ProgramSuite, options: &ProgramOptions, out: &Path) -> Result<Score> {
     let prepared = side::prepare(suite, &options.folder, out, options.path.as_deref())?;
     let mut files = suite.files(&prepared)?;
     files.retain(|f| options.file.as_ref().is_none_or(|part| f.contains(part.as_str())));
     ensure!(!files.is_empty(), "no test file has such a name");
-    let place = Place { folder: &options.folder, prepared: &prepared, out };
-    let guest = Side::Guest { image: &options.image };
+    let place = SuiteFolders { folder: &options.folder, prepared: &prepared, out };
+    let guest = SuiteSide::Guest { image: &options.image };
     let mut score = Score::default();
     let mut differences = String::new();
     for file in &files {
         let native = if options.guest_only {
-            Run::kept(&place, &Side::Native { path: None }, file)?
+            SuiteRun::kept(&place, &SuiteSide::Native { path: None }, file)?
         } else {
-            side::run(suite, &place, &Side::Native { path: options.path.as_deref() }, file)?
+            side::run(suite, &place, &SuiteSide::Native { path: options.path.as_deref() }, file)?
         };
         let here = side::run(suite, &place, &guest, file)?;
         let (native_tests, here_tests) =

@@ -1,7 +1,7 @@
 //! Both sides compared: the table, and the list of what differs.
 
 use super::results::{Tests, Verdict};
-use super::side::Run;
+use super::side::SuiteRun;
 
 /// Head of the table.
 pub const HEAD: &str = "\
@@ -17,7 +17,7 @@ pub struct Score {
 }
 
 impl Score {
-    pub fn of(native: &Tests, here: &Tests, native_run: &Run, here_run: &Run) -> Score {
+    pub fn of(native: &Tests, here: &Tests, native_run: &SuiteRun, here_run: &SuiteRun) -> Score {
         let counted = native.iter().filter(|(_, verdict)| verdict.counts());
         let kept = counted.clone().filter(|(name, verdict)| here.get(*name) == Some(verdict));
         Score {
@@ -50,7 +50,7 @@ impl Score {
 }
 
 /// A line for each test that passes natively only: file, test, reason.
-pub fn differences(file: &str, native: &Tests, here: &Tests, run: &Run) -> String {
+pub fn differences(file: &str, native: &Tests, here: &Tests, run: &SuiteRun) -> String {
     let mut lines = String::new();
     for (name, wanted) in native.iter().filter(|(_, verdict)| verdict.counts()) {
         let why = match (wanted, here.get(name)) {

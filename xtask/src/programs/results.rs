@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// How a suite writes its results.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-pub enum Format {
+pub enum ResultsFormat {
     /// Test Anything Protocol.
     Tap,
     /// `pytest -v -rfE`.
@@ -44,17 +44,17 @@ pub type Tests = BTreeMap<String, Verdict>;
 /// Lines of an explanation that are kept.
 const REASON: usize = 12;
 
-impl Format {
+impl ResultsFormat {
     /// Reads a suite's whole output.
     pub fn read(self, text: &str) -> Tests {
         let mut tests = Reading::default();
         for line in text.lines() {
             match self {
-                Format::Tap => tap(line, &mut tests),
-                Format::Pytest => pytest(line, &mut tests),
-                Format::Jqjq => jqjq(line, &mut tests),
-                Format::Shunit2 => shunit2(line, &mut tests),
-                Format::Same => same(line, &mut tests),
+                ResultsFormat::Tap => tap(line, &mut tests),
+                ResultsFormat::Pytest => pytest(line, &mut tests),
+                ResultsFormat::Jqjq => jqjq(line, &mut tests),
+                ResultsFormat::Shunit2 => shunit2(line, &mut tests),
+                ResultsFormat::Same => same(line, &mut tests),
             }
         }
         tests.close();
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn tap_is_read() {
         let text = "1..4\nok 1 a # in 3 ms\nnot ok 2 - b\n# because\nok 3 c # skip no\nok 4 a\n";
-        let tests = Format::Tap.read(text);
+        let tests = ResultsFormat::Tap.read(text);
         assert_eq!(tests["a"], Verdict::Passed);
         assert_eq!(tests["a #2"], Verdict::Passed);
         assert_eq!(tests["b"], Verdict::Failed("because".into()));
@@ -226,7 +226,7 @@ t.py::d PASSED                      [ 40%]
 FAILED t.py::b[x y] - assert 1 == 2
 ERROR t.py::d - OSError
 ";
-        let tests = Format::Pytest.read(text);
+        let tests = ResultsFormat::Pytest.read(text);
         assert_eq!(tests["t.py::a"], Verdict::Passed);
         assert_eq!(tests["t.py::b[x y]"], Verdict::Failed("assert 1 == 2".into()));
         assert_eq!(tests["t.py::c"], Verdict::Skipped);
@@ -235,14 +235,14 @@ ERROR t.py::d - OSError
 
     #[test]
     fn verdicts_of_the_others_are_read() {
-        let tests = Format::Jqjq.read("OK: a\nDIFF: b\n  Expected: 1\nERROR: c\n");
+        let tests = ResultsFormat::Jqjq.read("OK: a\nDIFF: b\n  Expected: 1\nERROR: c\n");
         assert_eq!(tests["a"], Verdict::Passed);
         assert_eq!(tests["b"], Verdict::Failed("  Expected: 1".into()));
-        let tests =
-            Format::Shunit2.read("testA\ntestB\n\u{1b}[1;31mASSERT:\u{1b}[0mno\n\nRan 2 tests\n");
+        let tests = ResultsFormat::Shunit2
+            .read("testA\ntestB\n\u{1b}[1;31mASSERT:\u{1b}[0mno\n\nRan 2 tests\n");
         assert_eq!(tests["testA"], Verdict::Passed);
         assert_eq!(tests["testB"], Verdict::Failed("ASSERT:no".into()));
-        let tests = Format::Same.read("user> ## 1\nx\n\"## 2\"\ny\nz\n");
+        let tests = ResultsFormat::Same.read("user> ## 1\nx\n\"## 2\"\ny\nz\n");
         assert_eq!(tests["1"], Verdict::Printed("x\n".into()));
         assert_eq!(tests["2"], Verdict::Printed("y\nz\n".into()));
     }

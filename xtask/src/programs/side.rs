@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use super::list::Suite;
+use super::list::ProgramSuite;
 use crate::env;
 
 /// Where a suite runs.
-pub enum Side<'a> {
+pub enum SuiteSide<'a> {
     /// On this machine, with these folders first in PATH.
     Native { path: Option<&'a str> },
     /// In an image.
@@ -18,7 +18,7 @@ pub enum Side<'a> {
 }
 
 /// Folders of a suite's runs.
-pub struct Place<'a> {
+pub struct SuiteFolders<'a> {
     /// All suites.
     pub folder: &'a Path,
     /// The suite, prepared; never run in.
@@ -28,7 +28,7 @@ pub struct Place<'a> {
 }
 
 /// What came of a run.
-pub struct Run {
+pub struct SuiteRun {
     /// What it printed.
     pub text: String,
     /// How it ended.
@@ -36,21 +36,26 @@ pub struct Run {
     pub seconds: f64,
 }
 
-impl Run {
+impl SuiteRun {
     /// A result that an earlier run wrote.
-    pub fn kept(place: &Place, side: &Side, file: &str) -> Result<Run> {
+    pub fn kept(place: &SuiteFolders, side: &SuiteSide, file: &str) -> Result<SuiteRun> {
         let path = output(place, side, file);
         let text =
             std::fs::read(&path).with_context(|| format!("{}: no earlier run", path.display()))?;
         let text = String::from_utf8_lossy(&text).into_owned();
         let (seconds, text) = text.split_once('\n').context("an earlier run's file")?;
         let seconds = seconds.parse().context("an earlier run's seconds")?;
-        Ok(Run { text: text.to_string(), end: String::new(), seconds })
+        Ok(SuiteRun { text: text.to_string(), end: String::new(), seconds })
     }
 }
 
 /// Copies a suite and runs its setup.
-pub fn prepare(suite: &Suite, folder: &Path, out: &Path, path: Option<&str>) -> Result<PathBuf> {
+pub fn prepare(
+    suite: &ProgramSuite,
+    folder: &Path,
+    out: &Path,
+    path: Option<&str>,
+) -> Result<PathBuf> {
     let prepared = out.join("suite");
     copy(&folder.join(suite.home()), &prepared)?;
     if let Some(setup) = &suite.setup {
@@ -79,23 +84,28 @@ fn native_path(first: Option<&str>) -> String {
 }
 
 /// Runs a test file and keeps what it printed.
-pub fn run(suite: &Suite, place: &Place, side: &Side, file: &str) -> Result<Run> {
+pub fn run(
+    suite: &ProgramSuite,
+    place: &SuiteFolders,
+    side: &SuiteSide,
+    file: &str,
+) -> Result<SuiteRun> {
     let path = output(place, side, file);
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
     }
     let errors = path.with_extension("err");
     let mut command = match side {
-        Side::Native { path } => native(suite, place, *path)?,
-        Side::Guest { image } => guest(suite, place, image)?,
+        SuiteSide::Native { path } => native(suite, place, *path)?,
+        SuiteSide::Guest { image } => guest(suite, place, image)?,
     };
     for (name, value) in suite.env.iter().chain([(&"FILE".to_string(), &file.to_string())]) {
         match side {
-            Side::Native { .. } => command.env(name, value),
-            Side::Guest { .. } => command.arg("--env").arg(format!("{name}={value}")),
+            SuiteSide::Native { .. } => command.env(name, value),
+            SuiteSide::Guest { .. } => command.arg("--env").arg(format!("{name}={value}")),
         };
     }
-    if let Side::Guest { image } = side {
+    if let SuiteSide::Guest { image } = side {
         // The guest's own file system, not the host's, is what scripts live in.
         let text = format!("cp -a /suite suite && cd suite && {}", suite.command());
         command.arg(image).args(["--", "bash", "-c", &text]);
@@ -111,19 +121,19 @@ pub fn run(suite: &Suite, place: &Place, side: &Side, file: &str) -> Result<Run>
     let errors = std::fs::read(&errors).with_context(|| errors.display().to_string())?;
     let errors = String::from_utf8_lossy(&errors);
     let end = format!("{}; {}", done.status, errors.lines().last().unwrap_or_default());
-    Ok(Run { text, end, seconds })
+    Ok(SuiteRun { text, end, seconds })
 }
 
 /// The file that has what a run printed.
-fn output(place: &Place, side: &Side, file: &str) -> PathBuf {
+fn output(place: &SuiteFolders, side: &SuiteSide, file: &str) -> PathBuf {
     let side = match side {
-        Side::Native { .. } => "native",
-        Side::Guest { .. } => "guest",
+        SuiteSide::Native { .. } => "native",
+        SuiteSide::Guest { .. } => "guest",
     };
     place.out.join(side).join(format!("{}.out", file.replace('/', ".")))
 }
 
-fn native(suite: &Suite, place: &Place, path: Option<&str>) -> Result<Command> {
+fn native(suite: &ProgramSuite, place: &SuiteFolders, path: Option<&str>) -> Result<Command> {
     let (home, tree) = (place.out.join("home"), place.out.join("home/suite"));
     copy(place.prepared, &tree)?;
     let mut command = Command::new("timeout");
@@ -133,7 +143,7 @@ fn native(suite: &Suite, place: &Place, path: Option<&str>) -> Result<Command> {
     Ok(command)
 }
 
-fn guest(suite: &Suite, place: &Place, image: &Path) -> Result<Command> {
+fn guest(suite: &ProgramSuite, place: &SuiteFolders, image: &Path) -> Result<Command> {
     let runner = env::dist().join("runner");
     ensure!(image.is_file(), "{} is missing; run cargo xtask dist", image.display());
     let mut command = Command::new(runner);

@@ -44,7 +44,7 @@ pub struct Pins {
 /// depend on it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Added {
+struct ProfilePins {
     /// Bytes of memory at start, where the smaller profiles' are too few for the static data.
     initial_memory: Option<u64>,
     #[serde(default)]
@@ -175,7 +175,7 @@ pub struct Link {
     pub initial_memory: u64,
 }
 
-impl Added {
+impl ProfilePins {
     /// Its packages and wheels.
     fn names(&self) -> BTreeSet<String> {
         let names = self.packages.iter().chain(self.rust.keys()).chain(self.wheels.keys());
@@ -192,7 +192,8 @@ impl Pins {
             let more = path.with_file_name(name);
             let text =
                 std::fs::read_to_string(&more).with_context(|| more.display().to_string())?;
-            let added: Added = toml::from_str(&text).with_context(|| more.display().to_string())?;
+            let added: ProfilePins =
+                toml::from_str(&text).with_context(|| more.display().to_string())?;
             if name == SCIENCE {
                 pins.science = added.names();
                 pins.science_memory = added.initial_memory;
@@ -220,7 +221,7 @@ impl Pins {
         Ok(pins)
     }
 
-    fn add(&mut self, added: Added) {
+    fn add(&mut self, added: ProfilePins) {
         self.packages.extend(added.packages);
         self.rust.extend(added.rust);
         self.wheels.extend(added.wheels);

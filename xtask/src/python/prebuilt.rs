@@ -31,7 +31,7 @@ const DATE: &str = "@1767225600";
 /// What is known about an archive.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Record {
+struct ArchiveRecord {
     /// Hash of the recipe.
     recipe: String,
     /// Of the archive.
@@ -54,7 +54,7 @@ impl Prebuilt {
         self.dir.join(format!("{}.tar.xz", self.name))
     }
 
-    fn record(&self) -> Result<Option<Record>> {
+    fn record(&self) -> Result<Option<ArchiveRecord>> {
         let file = self.dir.join(format!("{}.toml", self.name));
         if !file.is_file() {
             return Ok(None);
@@ -124,7 +124,7 @@ impl Prebuilt {
         run(tar.args(["SHA256SUMS", "licences", "python.wasm", "root"]))?;
         let size = fs::metadata(&archive).with_context(|| archive.display().to_string())?.len();
         ensure!(size <= MOST_BYTES, "{}: {size} bytes are too many", archive.display());
-        let record = Record { recipe: recipe.to_string(), sha256: sha256_file(&archive)? };
+        let record = ArchiveRecord { recipe: recipe.to_string(), sha256: sha256_file(&archive)? };
         let text = toml::to_string(&record).context("the archive's record")?;
         let file = self.dir.join(format!("{}.toml", self.name));
         fs::write(&file, text).with_context(|| file.display().to_string())?;

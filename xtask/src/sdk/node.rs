@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use crate::{env, kept, test};
 
 /// The native half.
-const NATIVE: kept::Program = kept::Program {
+const NATIVE: kept::GuestProgram = kept::GuestProgram {
     package: "wasibox-node",
     profile: "release",
     target: None,

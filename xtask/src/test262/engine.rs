@@ -7,23 +7,23 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use super::suite::{Case, Mode};
+use super::suite::{TestMode, TestRun};
 use crate::env;
 use crate::key::Key;
 
 /// Folder of the C sources.
 pub fn sources() -> Result<PathBuf> {
     #[derive(Deserialize)]
-    struct Metadata {
-        packages: Vec<Package>,
+    struct CargoMetadata {
+        packages: Vec<CargoPackage>,
     }
     #[derive(Deserialize)]
-    struct Package {
+    struct CargoPackage {
         name: String,
         manifest_path: PathBuf,
     }
     let text = env::output(env::cargo().args(["metadata", "--locked", "--format-version", "1"]))?;
-    let metadata: Metadata = serde_json::from_str(&text).context("cargo metadata")?;
+    let metadata: CargoMetadata = serde_json::from_str(&text).context("cargo metadata")?;
     let found = metadata.packages.into_iter().find(|p| p.name == "rquickjs-sys");
     let manifest = found.context("no crate rquickjs-sys")?.manifest_path;
     Ok(manifest.with_file_name("quickjs"))
@@ -56,7 +56,7 @@ pub fn program(name: &str) -> Result<PathBuf> {
 }
 
 /// The cases that it fails, of those below the folders or files that are named.
-pub fn failures(suite: &Path, patterns: &[String], out: &Path) -> Result<BTreeSet<Case>> {
+pub fn failures(suite: &Path, patterns: &[String], out: &Path) -> Result<BTreeSet<TestRun>> {
     let run = program("run-test262")?;
     // Its configuration names the suite from where it is started.
     let link = out.join("test262");
@@ -93,7 +93,7 @@ pub fn failures(suite: &Path, patterns: &[String], out: &Path) -> Result<BTreeSe
 }
 
 /// The case that a line of its output is about: `test262/test/FILE:LINE: [strict mode: ]MESSAGE`.
-fn told(line: &str, suite: &Path) -> Option<Case> {
+fn told(line: &str, suite: &Path) -> Option<TestRun> {
     let (file, rest) = line.strip_prefix("test262/")?.split_once(".js:")?;
     let file = format!("{file}.js");
     let (_, message) = rest.split_once(": ")?;
@@ -102,8 +102,8 @@ fn told(line: &str, suite: &Path) -> Option<Case> {
     let is_strict = message.starts_with("strict mode: ");
     let mode = match modes {
         [mode] => *mode,
-        _ if is_strict => Mode::Strict,
-        _ => Mode::Sloppy,
+        _ if is_strict => TestMode::Strict,
+        _ => TestMode::Sloppy,
     };
-    Some(Case { file, mode })
+    Some(TestRun { file, mode })
 }

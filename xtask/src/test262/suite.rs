@@ -9,32 +9,34 @@ use crate::env;
 
 /// One run of a test's file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Case {
+pub struct TestRun {
     /// Below the suite's folder: `test/language/...`.
     pub file: String,
-    pub mode: Mode,
+    pub mode: TestMode,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mode {
+pub enum TestMode {
     Sloppy,
     Strict,
     Module,
     Raw,
 }
 
-impl Mode {
+impl TestMode {
     pub fn name(self) -> &'static str {
         match self {
-            Mode::Sloppy => "sloppy",
-            Mode::Strict => "strict",
-            Mode::Module => "module",
-            Mode::Raw => "raw",
+            TestMode::Sloppy => "sloppy",
+            TestMode::Strict => "strict",
+            TestMode::Module => "module",
+            TestMode::Raw => "raw",
         }
     }
 
-    pub fn named(name: &str) -> Option<Mode> {
-        [Mode::Sloppy, Mode::Strict, Mode::Module, Mode::Raw].into_iter().find(|m| m.name() == name)
+    pub fn named(name: &str) -> Option<TestMode> {
+        [TestMode::Sloppy, TestMode::Strict, TestMode::Module, TestMode::Raw]
+            .into_iter()
+            .find(|m| m.name() == name)
     }
 }
 
@@ -84,7 +86,7 @@ pub fn cases(
     suite: &Path,
     patterns: &[String],
     configuration: &Configuration,
-) -> Result<(Vec<Case>, BTreeMap<String, usize>)> {
+) -> Result<(Vec<TestRun>, BTreeMap<String, usize>)> {
     let mut files = Vec::new();
     walk(&suite.join("test"), &mut files)?;
     let (mut cases, mut left_out) = (Vec::new(), BTreeMap::<String, usize>::new());
@@ -111,7 +113,7 @@ pub fn cases(
             continue;
         }
         let modes = modes_of(&text);
-        cases.extend(modes.iter().map(|mode| Case { file: file.clone(), mode: *mode }));
+        cases.extend(modes.iter().map(|mode| TestRun { file: file.clone(), mode: *mode }));
     }
     Ok((cases, left_out))
 }
@@ -166,23 +168,23 @@ fn words<'t>(head: &'t str, key: &str) -> Vec<&'t str> {
 }
 
 /// The modes in which a test of this text is to be run.
-pub fn modes_of(text: &str) -> &'static [Mode] {
+pub fn modes_of(text: &str) -> &'static [TestMode] {
     modes(&words(frontmatter(text), "flags"))
 }
 
 /// test262's `INTERPRETING.md`, "Strict Mode".
-fn modes(flags: &[&str]) -> &'static [Mode] {
+fn modes(flags: &[&str]) -> &'static [TestMode] {
     let has = |flag| flags.contains(&flag);
     if has("raw") {
-        &[Mode::Raw]
+        &[TestMode::Raw]
     } else if has("module") {
-        &[Mode::Module]
+        &[TestMode::Module]
     } else if has("onlyStrict") {
-        &[Mode::Strict]
+        &[TestMode::Strict]
     } else if has("noStrict") {
-        &[Mode::Sloppy]
+        &[TestMode::Sloppy]
     } else {
-        &[Mode::Sloppy, Mode::Strict]
+        &[TestMode::Sloppy, TestMode::Strict]
     }
 }
 
@@ -202,9 +204,9 @@ mod tests {
 
     #[test]
     fn modes_are_those_of_the_flags() {
-        assert_eq!(modes(&[]), [Mode::Sloppy, Mode::Strict]);
-        assert_eq!(modes(&["async", "noStrict"]), [Mode::Sloppy]);
-        assert_eq!(modes(&["raw"]), [Mode::Raw]);
+        assert_eq!(modes(&[]), [TestMode::Sloppy, TestMode::Strict]);
+        assert_eq!(modes(&["async", "noStrict"]), [TestMode::Sloppy]);
+        assert_eq!(modes(&["raw"]), [TestMode::Raw]);
     }
 
     #[test]

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::env::{self, Package};
+use crate::env::{self, WorkspaceCrate};
 
 /// Folders of packages that the table of crates does not name: tests and tasks, which the text below it lists.
 const NOT_IN_TABLE: &[&str] = &["tests", "xtask"];
 
 /// Every breach of the document.
-pub fn check(packages: &[Package], out: &mut Vec<String>) -> Result<()> {
+pub fn check(packages: &[WorkspaceCrate], out: &mut Vec<String>) -> Result<()> {
     let text =
         String::from_utf8_lossy(&env::read(&env::root().join("ARCHITECTURE.md"))?).into_owned();
     let rows: Vec<Vec<&str>> = text.lines().filter_map(row).collect();
@@ -37,7 +37,7 @@ fn row(line: &str) -> Option<Vec<&str>> {
 }
 
 /// Crates of the workspace that no row names with their folder.
-fn crates(packages: &[Package], rows: &[Vec<&str>], out: &mut Vec<String>) {
+fn crates(packages: &[WorkspaceCrate], rows: &[Vec<&str>], out: &mut Vec<String>) {
     for package in packages {
         let dir = package.dir();
         let dir = dir.strip_prefix(env::root()).unwrap_or(dir);

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use wasibox_image::parts::{Part, split};
+use wasibox_image::parts::{ImagePart, split};
 use wasibox_image::{EntryKind, Image};
 
 use super::guest;
@@ -68,7 +68,7 @@ const THEN: &[(&str, &str)] = &[("python", "stdlib"), ("js", "js-library")];
 
 /// A file of the folder, as `image.json` tells of it.
 #[derive(Serialize)]
-struct File {
+struct ImageJsonFile {
     name: String,
     file: String,
     /// Bytes, and how many as they are sent.
@@ -84,15 +84,15 @@ struct File {
     then: Vec<usize>,
     /// The memory that it begins with once it is prepared, as `runner/web/src/prepare.rs` reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    memory: Option<Box<File>>,
+    memory: Option<Box<ImageJsonFile>>,
 }
 
 /// All of it.
 #[derive(Serialize)]
-struct List {
-    kernel: File,
-    catalog: File,
-    parts: Vec<File>,
+struct ImageJson {
+    kernel: ImageJsonFile,
+    catalog: ImageJsonFile,
+    parts: Vec<ImageJsonFile>,
 }
 
 /// Which part each file is of.
@@ -177,13 +177,13 @@ fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
 }
 
 /// Writes a part into the folder.
-fn write(folder: &Path, name: &str, ending: &str, bytes: &[u8]) -> Result<File> {
+fn write(folder: &Path, name: &str, ending: &str, bytes: &[u8]) -> Result<ImageJsonFile> {
     let packed = packed(bytes)?;
     let digest = Sha256::digest(&packed);
     let hex: String = digest[..6].iter().map(|b| format!("{b:02x}")).collect();
     let file = format!("{name}-{hex}{ending}.gz");
     env::write(&folder.join(&file), &packed)?;
-    Ok(File {
+    Ok(ImageJsonFile {
         name: name.into(),
         file,
         length: bytes.len(),
@@ -209,7 +209,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// Writes all parts, two at once.
-fn write_all(folder: &Path, parts: &[Part], programs: usize) -> Result<Vec<File>> {
+fn write_all(folder: &Path, parts: &[ImagePart], programs: usize) -> Result<Vec<ImageJsonFile>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut out = Vec::new();
@@ -222,7 +222,7 @@ fn write_all(folder: &Path, parts: &[Part], programs: usize) -> Result<Vec<File>
             out.push((n, file));
         }
     };
-    let done: Vec<Result<Vec<(usize, File)>>> = std::thread::scope(|scope| {
+    let done: Vec<Result<Vec<(usize, ImageJsonFile)>>> = std::thread::scope(|scope| {
         let threads = [(); 2].map(|()| scope.spawn(work));
         threads
             .into_iter()
@@ -238,7 +238,7 @@ fn write_all(folder: &Path, parts: &[Part], programs: usize) -> Result<Vec<File>
 }
 
 /// Has the native runner prepare the image's programs, and writes the memories beside them.
-fn write_memories(folder: &Path, programs: &mut [File]) -> Result<()> {
+fn write_memories(folder: &Path, programs: &mut [ImageJsonFile]) -> Result<()> {
     let own = folder.join("memories");
     let (runner, image) = (env::dist().join("runner"), env::dist().join("image.webc"));
     env::run(Command::new(runner).arg("compile").arg("--memories").arg(&own).arg(image))?;
@@ -295,7 +295,7 @@ pub fn build(out: &Path, kernel: &[u8]) -> Result<u64> {
             }
         }
         write_memories(&folder, &mut files[..catalog.programs.len()])?;
-        let list = List {
+        let list = ImageJson {
             kernel: write(&folder, "kernel", ".wasm", kernel)?,
             catalog: write(&folder, "catalog", "", &catalog.encode()?)?,
             parts: files,

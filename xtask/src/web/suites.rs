@@ -18,7 +18,7 @@ const ROUNDS: u32 = 50;
 
 /// Where the pages of a reload test keep their session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Store {
+pub enum ReloadStore {
     /// The origin's private files (OPFS).
     Files,
     /// IndexedDB.
@@ -27,7 +27,7 @@ pub enum Store {
 
 /// One suite. A browser is `chromium`, `firefox`, or either with a program's path, as in `firefox=PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Suite {
+pub enum WebSuite {
     /// The package's tests in Node.
     Node,
     /// The same in a page.
@@ -37,48 +37,49 @@ pub enum Suite {
     /// The same in a page.
     CasesInPage(String),
     /// A page that is left so many times while it writes.
-    Reload(String, u32, Store),
+    Reload(String, u32, ReloadStore),
     /// The playground in Chromium, used as a person would.
     Playground,
 }
 
-impl Suite {
+impl WebSuite {
     /// All suites, as `cargo xtask web --all` runs them.
-    pub fn all() -> Vec<Suite> {
-        let mut all = vec![Suite::Node, Suite::CasesInNode];
+    pub fn all() -> Vec<WebSuite> {
+        let mut all = vec![WebSuite::Node, WebSuite::CasesInNode];
         for (browser, _) in BROWSERS {
             let browser = || (*browser).to_owned();
-            all.push(Suite::Page(browser()));
-            all.push(Suite::CasesInPage(browser()));
+            all.push(WebSuite::Page(browser()));
+            all.push(WebSuite::CasesInPage(browser()));
             all.extend(
-                [Store::Files, Store::Database].map(|s| Suite::Reload(browser(), ROUNDS, s)),
+                [ReloadStore::Files, ReloadStore::Database]
+                    .map(|s| WebSuite::Reload(browser(), ROUNDS, s)),
             );
         }
-        all.push(Suite::Playground);
+        all.push(WebSuite::Playground);
         all
     }
 
     fn name(&self) -> String {
         match self {
-            Suite::Node => "tests in Node".into(),
-            Suite::Page(browser) => format!("tests in {browser}"),
-            Suite::CasesInNode => "cases in Node".into(),
-            Suite::CasesInPage(browser) => format!("cases in {browser}"),
-            Suite::Reload(browser, rounds, store) => {
+            WebSuite::Node => "tests in Node".into(),
+            WebSuite::Page(browser) => format!("tests in {browser}"),
+            WebSuite::CasesInNode => "cases in Node".into(),
+            WebSuite::CasesInPage(browser) => format!("cases in {browser}"),
+            WebSuite::Reload(browser, rounds, store) => {
                 format!("{rounds} reloads in {browser} ({store:?})")
             }
-            Suite::Playground => "the playground".into(),
+            WebSuite::Playground => "the playground".into(),
         }
     }
 
     /// What it may take: some four times what it takes on two idle cores.
     fn budget(&self) -> Duration {
         let minutes = match self {
-            Suite::Node | Suite::Playground => 10,
-            Suite::Page(_) => 20,
-            Suite::CasesInNode => 15,
-            Suite::CasesInPage(_) => 30,
-            Suite::Reload(_, rounds, _) => 5 + rounds / 4,
+            WebSuite::Node | WebSuite::Playground => 10,
+            WebSuite::Page(_) => 20,
+            WebSuite::CasesInNode => 15,
+            WebSuite::CasesInPage(_) => 30,
+            WebSuite::Reload(_, rounds, _) => 5 + rounds / 4,
         };
         Duration::from_secs(60 * u64::from(minutes))
     }
@@ -86,29 +87,29 @@ impl Suite {
     fn command(&self) -> Result<Command> {
         let script = |path: &str| env::root().join(path);
         let mut command = match self {
-            Suite::Page(browser) | Suite::CasesInPage(browser) | Suite::Reload(browser, ..) => {
-                in_browser(browser)?
-            }
+            WebSuite::Page(browser)
+            | WebSuite::CasesInPage(browser)
+            | WebSuite::Reload(browser, ..) => in_browser(browser)?,
             _ => node()?,
         };
         match self {
-            Suite::Node => {
+            WebSuite::Node => {
                 command.arg("--test").arg(script("sdk/web/test/session.test.js"));
             }
-            Suite::CasesInNode => {
+            WebSuite::CasesInNode => {
                 command.arg(script("sdk/web/test/cases.node.js")).arg(cases::for_node()?);
             }
-            Suite::Page(_) => {}
-            Suite::CasesInPage(_) => {
+            WebSuite::Page(_) => {}
+            WebSuite::CasesInPage(_) => {
                 command.env("WASIBOX_CASES", cases::for_pages()?);
             }
-            Suite::Reload(_, rounds, store) => {
+            WebSuite::Reload(_, rounds, store) => {
                 command.arg(rounds.to_string());
-                if *store == Store::Database {
+                if *store == ReloadStore::Database {
                     command.arg("database");
                 }
             }
-            Suite::Playground => {
+            WebSuite::Playground => {
                 command.env("WASIBOX_MODULES", page::modules()?).env("WASIBOX_CHROMIUM", CHROMIUM);
                 command.arg("--test").arg(script("web/test/playground.test.js"));
             }
@@ -118,7 +119,7 @@ impl Suite {
 
     /// Runs it within its budget. In Node the types of the package are looked at first, as a strict program sees them.
     pub fn run(&self) -> Result<()> {
-        if *self == Suite::Node {
+        if *self == WebSuite::Node {
             let project = env::root().join("sdk/web/test/tsconfig.json");
             env::run(&mut sdk::node::tsc(&sdk::node::tools()?, &project))?;
         }
@@ -127,7 +128,7 @@ impl Suite {
 }
 
 /// Runs suites one after another, all of them whatever became of the ones before.
-pub fn run(suites: &[Suite]) -> Result<()> {
+pub fn run(suites: &[WebSuite]) -> Result<()> {
     let mut steps = Steps::new(suites.len());
     let mut failed = Vec::new();
     for suite in suites {

@@ -1,8 +1,8 @@
 //! A meta-block (RFC 7932, sections 4, 5 and 9) with one code for literals, one for lengths and one for distances.
 
 use super::bits::Bits;
-use super::matches::Command;
-use super::prefix::Prefix;
+use super::matches::CopyCommand;
+use super::prefix::PrefixCode;
 
 /// Base and extra bits of each code of a length of literals, and of a copy.
 #[rustfmt::skip]
@@ -19,7 +19,7 @@ const COPIES: [(usize, u32); 24] = [
 const CELLS: [[usize; 3]; 3] = [[128, 192, 384], [256, 320, 512], [448, 576, 640]];
 
 /// A command as symbols and extra bits.
-struct Coded {
+struct CommandSymbols {
     symbol: usize,
     insert: (u64, u32),
     copy: (u64, u32),
@@ -45,7 +45,7 @@ fn distance_code(distance: usize, last: usize) -> (usize, u64, u32) {
     (16 + 2 * (bits as usize - 1) + half, (d - offset) as u64, bits)
 }
 
-fn coded(command: &Command, last: &mut usize) -> Coded {
+fn coded(command: &CopyCommand, last: &mut usize) -> CommandSymbols {
     let (insert, more) = length_code(&INSERTS, command.insert);
     let (copy, extra) = length_code(&COPIES, command.copy);
     let symbol = CELLS[insert / 8][copy / 8] + ((insert % 8) << 3) + copy % 8;
@@ -53,14 +53,14 @@ fn coded(command: &Command, last: &mut usize) -> Coded {
     if command.copy > 0 {
         *last = command.distance;
     }
-    Coded { symbol, insert: more, copy: extra, distance }
+    CommandSymbols { symbol, insert: more, copy: extra, distance }
 }
 
 /// Writes a text that is not empty.
-pub fn write(out: &mut Bits, text: &[u8], commands: &[Command]) {
+pub fn write(out: &mut Bits, text: &[u8], commands: &[CopyCommand]) {
     // A block does not know what the last distance was before it: none is taken for it.
     let mut last = 0;
-    let coded: Vec<Coded> = commands.iter().map(|c| coded(c, &mut last)).collect();
+    let coded: Vec<CommandSymbols> = commands.iter().map(|c| coded(c, &mut last)).collect();
     let (mut literals, mut symbols, mut distances) = ([0; 256], [0; 704], [0; 64]);
     let mut at = 0;
     for (command, code) in commands.iter().zip(&coded) {
@@ -71,7 +71,7 @@ pub fn write(out: &mut Bits, text: &[u8], commands: &[Command]) {
         }
         at += command.insert + command.copy;
     }
-    let codes = [Prefix::of(&literals), Prefix::of(&symbols), Prefix::of(&distances)];
+    let codes = [PrefixCode::of(&literals), PrefixCode::of(&symbols), PrefixCode::of(&distances)];
     if bits_of(&coded, &codes, &literals) / 8 + 100 >= text.len() as u64 {
         head(out, text.len(), true);
         out.align();
@@ -109,7 +109,7 @@ fn head(out: &mut Bits, length: usize, is_plain: bool) {
 }
 
 /// Bits of the block's commands and literals.
-fn bits_of(coded: &[Coded], codes: &[Prefix; 3], literals: &[u32; 256]) -> u64 {
+fn bits_of(coded: &[CommandSymbols], codes: &[PrefixCode; 3], literals: &[u32; 256]) -> u64 {
     let commands = coded.iter().map(|c| {
         let distance = c.distance.map_or(0, |(symbol, _, bits)| codes[2].cost(symbol) + bits);
         u64::from(codes[1].cost(c.symbol) + c.insert.1 + c.copy.1 + distance)

@@ -2,7 +2,7 @@
 
 /// So many literals, and then a copy of so many bytes that stand so far back. The last copy of a block may be of none.
 #[derive(Clone, Copy, Debug)]
-pub struct Command {
+pub struct CopyCommand {
     pub insert: usize,
     pub copy: usize,
     pub distance: usize,
@@ -21,7 +21,7 @@ const CHAIN: u32 = 18;
 const LAST: usize = u32::MAX as usize / 2;
 
 /// The text of a stream as far as it is needed: the window, and behind it what is pending.
-pub struct Matcher {
+pub struct MatchFinder {
     text: Vec<u8>,
     /// Where the pending part begins.
     begin: usize,
@@ -33,16 +33,16 @@ pub struct Matcher {
     window: usize,
 }
 
-impl Matcher {
+impl MatchFinder {
     /// `window` is the largest distance.
-    pub fn new(quality: u32, window: usize) -> Matcher {
+    pub fn new(quality: u32, window: usize) -> MatchFinder {
         let depth = match quality {
             0..=1 => 2,
             2..=4 => 12,
             5..=9 => 48,
             _ => 200,
         };
-        Matcher {
+        MatchFinder {
             text: Vec::new(),
             begin: 0,
             base: 1,
@@ -84,7 +84,7 @@ impl Matcher {
     }
 
     /// What the pending part consists of.
-    pub fn commands(&mut self) -> Vec<Command> {
+    pub fn commands(&mut self) -> Vec<CopyCommand> {
         let mut out = Vec::new();
         let (mut at, mut literals) = (self.begin, self.begin);
         let mut found = None;
@@ -106,7 +106,7 @@ impl Matcher {
                     continue;
                 }
             }
-            out.push(Command { insert: at - literals, copy, distance });
+            out.push(CopyCommand { insert: at - literals, copy, distance });
             at += copy;
             while entered < at {
                 self.enter(entered);
@@ -115,7 +115,7 @@ impl Matcher {
             literals = at;
         }
         if literals < at {
-            out.push(Command { insert: at - literals, copy: 0, distance: 0 });
+            out.push(CopyCommand { insert: at - literals, copy: 0, distance: 0 });
         }
         out
     }

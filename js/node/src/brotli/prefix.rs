@@ -9,25 +9,25 @@ const LONGEST_OF_LENGTHS: u8 = 5;
 const ZEROS: usize = 17;
 
 /// Lengths and codes, the latter with their bits in the order of the stream.
-pub struct Prefix {
+pub struct PrefixCode {
     lengths: Vec<u8>,
     codes: Vec<u16>,
 }
 
-impl Prefix {
+impl PrefixCode {
     /// The code for symbols that occur so often.
-    pub fn of(counts: &[u32]) -> Prefix {
-        Prefix::with(counts, LONGEST)
+    pub fn of(counts: &[u32]) -> PrefixCode {
+        PrefixCode::with(counts, LONGEST)
     }
 
-    fn with(counts: &[u32], longest: u8) -> Prefix {
+    fn with(counts: &[u32], longest: u8) -> PrefixCode {
         let lengths = lengths(counts, longest);
         let codes = codes(&lengths);
-        Prefix { lengths, codes }
+        PrefixCode { lengths, codes }
     }
 
     /// The same, with no bits for a symbol that is alone.
-    pub fn alone(mut self) -> Prefix {
+    pub fn alone(mut self) -> PrefixCode {
         if self.lengths.iter().filter(|l| **l > 0).count() == 1 {
             self.lengths.fill(0);
         }
@@ -69,7 +69,7 @@ impl Prefix {
         let rows = rows(&self.lengths);
         let mut counts = [0; 18];
         rows.iter().for_each(|(symbol, _)| counts[*symbol] += 1);
-        let lengths = Prefix::with(&counts, LONGEST_OF_LENGTHS);
+        let lengths = PrefixCode::with(&counts, LONGEST_OF_LENGTHS);
         let only = counts.iter().filter(|n| **n > 0).count() == 1;
         out.put(0, 2);
         let last = ORDER.iter().rposition(|s| counts[*s] > 0).unwrap_or(0);
@@ -123,7 +123,7 @@ fn lengths(counts: &[u32], longest: u8) -> Vec<u8> {
     let mut out = vec![0; counts.len()];
     let used = counts.iter().filter(|n| **n > 0).count();
     if used < 2 {
-        // One bit, so that it is known as used; `Prefix::alone` takes it away.
+        // One bit, so that it is known as used; `PrefixCode::alone` takes it away.
         if let Some(only) = counts.iter().position(|n| *n > 0) {
             out[only] = 1;
         }

@@ -12,22 +12,22 @@ use std::cell::RefCell;
 use zstd::Zstd;
 
 /// A stream of zlib.
-enum Stream {
+enum ZlibStream {
     Deflate(Compress),
     Inflate(Decompress),
 }
 
 /// What one step has done.
-struct Step {
+struct ZlibStep {
     read: usize,
     wrote: usize,
     /// 0 go on, 1 the stream's end, 2 no progress (Zstandard: nothing more to write), 3 a dictionary is needed, 4 damaged; from [`zstd::ERRORS`] on errors.
     state: usize,
 }
 
-impl Stream {
+impl ZlibStream {
     /// `wrap`: `raw`, `zlib` or `gzip`.
-    fn new(deflate: bool, wrap: &str, level: i32, bits: u8) -> Option<Stream> {
+    fn new(deflate: bool, wrap: &str, level: i32, bits: u8) -> Option<ZlibStream> {
         let level = match u32::try_from(level) {
             Ok(level) => Compression::new(level.min(9)),
             Err(_) => Compression::default(),
@@ -35,24 +35,28 @@ impl Stream {
         // flate2 refuses windows below 2^9; zlib itself makes one of 2^9 of them.
         let bits = bits.clamp(9, 15);
         Some(match (deflate, wrap) {
-            (true, "raw") => Stream::Deflate(Compress::new_with_window_bits(level, false, bits)),
-            (true, "zlib") => Stream::Deflate(Compress::new_with_window_bits(level, true, bits)),
-            (true, "gzip") => Stream::Deflate(Compress::new_gzip(level, bits)),
-            (false, "raw") => Stream::Inflate(Decompress::new_with_window_bits(false, bits)),
-            (false, "zlib") => Stream::Inflate(Decompress::new_with_window_bits(true, bits)),
-            (false, "gzip") => Stream::Inflate(Decompress::new_gzip(bits)),
+            (true, "raw") => {
+                ZlibStream::Deflate(Compress::new_with_window_bits(level, false, bits))
+            }
+            (true, "zlib") => {
+                ZlibStream::Deflate(Compress::new_with_window_bits(level, true, bits))
+            }
+            (true, "gzip") => ZlibStream::Deflate(Compress::new_gzip(level, bits)),
+            (false, "raw") => ZlibStream::Inflate(Decompress::new_with_window_bits(false, bits)),
+            (false, "zlib") => ZlibStream::Inflate(Decompress::new_with_window_bits(true, bits)),
+            (false, "gzip") => ZlibStream::Inflate(Decompress::new_gzip(bits)),
             _ => return None,
         })
     }
 
-    fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> Step {
-        let totals = |s: &Stream| match s {
-            Stream::Deflate(c) => (c.total_in(), c.total_out()),
-            Stream::Inflate(d) => (d.total_in(), d.total_out()),
+    fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> ZlibStep {
+        let totals = |s: &ZlibStream| match s {
+            ZlibStream::Deflate(c) => (c.total_in(), c.total_out()),
+            ZlibStream::Inflate(d) => (d.total_in(), d.total_out()),
         };
         let before = totals(self);
         let status = match self {
-            Stream::Deflate(c) => {
+            ZlibStream::Deflate(c) => {
                 let flush = match flush {
                     1 => FlushCompress::Partial,
                     2 => FlushCompress::Sync,
@@ -62,7 +66,7 @@ impl Stream {
                 };
                 c.compress(input, out, flush).map_err(|_| 4)
             }
-            Stream::Inflate(d) => {
+            ZlibStream::Inflate(d) => {
                 let flush =
                     if flush == 4 { FlushDecompress::Finish } else { FlushDecompress::None };
                 let done = d.decompress(input, out, flush);
@@ -76,13 +80,17 @@ impl Stream {
             Ok(Status::BufError) => 2,
             Err(state) => state,
         };
-        Step { read: (after.0 - before.0) as usize, wrote: (after.1 - before.1) as usize, state }
+        ZlibStep {
+            read: (after.0 - before.0) as usize,
+            wrote: (after.1 - before.1) as usize,
+            state,
+        }
     }
 
     fn set_dictionary(&mut self, dictionary: &[u8]) -> bool {
         match self {
-            Stream::Deflate(c) => c.set_dictionary(dictionary).is_ok(),
-            Stream::Inflate(d) => d.set_dictionary(dictionary).is_ok(),
+            ZlibStream::Deflate(c) => c.set_dictionary(dictionary).is_ok(),
+            ZlibStream::Inflate(d) => d.set_dictionary(dictionary).is_ok(),
         }
     }
 }
@@ -93,7 +101,7 @@ type Given<'js> = (Value<'js>, Vec<usize>, Value<'js>, Vec<usize>, u8);
 /// Calls a stream with copies of its buffers; the numbers of bytes read and written, and the state.
 fn stepped(
     (input, range, out, place, flush): Given<'_>,
-    step: impl FnOnce(&[u8], &mut [u8], u8) -> Step,
+    step: impl FnOnce(&[u8], &mut [u8], u8) -> ZlibStep,
 ) -> Vec<usize> {
     let (&[at, length], &[out_at, room]) = (&range[..], &place[..]) else { return Vec::new() };
     let input = js_engine::bytes(&input, at, at.saturating_add(length)).unwrap_or_default();
@@ -119,7 +127,7 @@ fn zstd_stream<'js>(
     compress: bool,
     parameters: Vec<i32>,
     pledged: Option<f64>,
-    dictionary: super::Bytes,
+    dictionary: super::BufferArgument,
 ) -> Result<Option<Function<'js>>> {
     let pledged = pledged.map(|n| n as u64);
     let Some(stream) = Zstd::new(compress, &parameters, pledged, &dictionary.0) else {
@@ -133,7 +141,7 @@ fn zstd_stream<'js>(
 }
 
 /// A stream as a function of input (with its range), output (with its range) and flush mode, which gives
-/// the numbers of bytes read and written and the state of [`Step`]; with a buffer only, that is the dictionary.
+/// the numbers of bytes read and written and the state of [`ZlibStep`]; with a buffer only, that is the dictionary.
 fn deflate_stream<'js>(
     ctx: Ctx<'js>,
     deflate: bool,
@@ -141,7 +149,8 @@ fn deflate_stream<'js>(
     level: i32,
     bits: u8,
 ) -> Result<Function<'js>> {
-    let stream = Stream::new(deflate, &wrap, level, bits).ok_or_else(|| throw(&ctx, "EINVAL"))?;
+    let stream =
+        ZlibStream::new(deflate, &wrap, level, bits).ok_or_else(|| throw(&ctx, "EINVAL"))?;
     let stream = RefCell::new(stream);
     Function::new(
         ctx,
@@ -171,7 +180,7 @@ fn deflate_stream<'js>(
     )
 }
 
-fn crc32(data: super::Bytes, seed: u32) -> u32 {
+fn crc32(data: super::BufferArgument, seed: u32) -> u32 {
     let mut hasher = crc32fast::Hasher::new_with_initial(seed);
     hasher.update(&data.0);
     hasher.finalize()

@@ -3,8 +3,8 @@
 //! Descriptors are the system's own numbers; a table keeps each file open until it is closed by number.
 //! Paths are absolute: the JavaScript half resolves them against its own directory.
 
-use super::{Text, fail};
-use box_sys::{Kind, Stat, meta};
+use super::{TextArgument, fail};
+use box_sys::{FileKind, Stat, meta};
 use rquickjs::function::Func;
 use rquickjs::{Array, Ctx, Object, Result, Value};
 use std::cell::RefCell;
@@ -24,7 +24,7 @@ thread_local! {
 }
 
 /// Takes over the descriptors that the process was given.
-pub fn adopt(inherited: box_sys::Inherited) {
+pub fn adopt(inherited: box_sys::InheritedDescriptors) {
     for (number, file) in (0..).zip(inherited.stdio) {
         if let Some(file) = file {
             FILES.with_borrow_mut(|f| f.insert(number, file));
@@ -53,7 +53,7 @@ fn or_fail<T>(ctx: &Ctx<'_>, result: io::Result<T>) -> Result<T> {
 }
 
 /// Returns the path that a text names. The empty one names none (POSIX XBD 4.13), but libc would take it for `.`.
-fn named(path: &Text) -> io::Result<&Path> {
+fn named(path: &TextArgument) -> io::Result<&Path> {
     match path.0.is_empty() {
         true => Err(io::ErrorKind::NotFound.into()),
         false => Ok(Path::new(&path.0)),
@@ -61,7 +61,7 @@ fn named(path: &Text) -> io::Result<&Path> {
 }
 
 /// `open(2)` with Linux's flags.
-fn open(ctx: Ctx<'_>, path: Text, flags: i32, mode: u32) -> Result<i32> {
+fn open(ctx: Ctx<'_>, path: TextArgument, flags: i32, mode: u32) -> Result<i32> {
     const WRITE: i32 = 1;
     const READ_WRITE: i32 = 2;
     const CREATE: i32 = 0o100;
@@ -149,7 +149,7 @@ fn read_all<'js>(ctx: Ctx<'js>, fd: i32) -> Result<rquickjs::ArrayBuffer<'js>> {
 }
 
 /// The type bits of `st_mode`.
-fn kind_bits(kind: Kind) -> u32 {
+fn kind_bits(kind: FileKind) -> u32 {
     (kind as u32) << 12
 }
 
@@ -174,12 +174,12 @@ fn numbers(s: &Stat) -> Vec<f64> {
     out
 }
 
-fn stat(ctx: Ctx<'_>, path: Text, follow: bool) -> Result<Vec<f64>> {
+fn stat(ctx: Ctx<'_>, path: TextArgument, follow: bool) -> Result<Vec<f64>> {
     or_fail(&ctx, named(&path).and_then(|path| meta::stat(path, follow))).map(|s| numbers(&s))
 }
 
 /// Like `stat`, without an error: nothing if there is no such file.
-fn try_stat(path: Text, follow: bool) -> Option<Vec<f64>> {
+fn try_stat(path: TextArgument, follow: bool) -> Option<Vec<f64>> {
     named(&path).and_then(|path| meta::stat(path, follow)).ok().map(|s| numbers(&s))
 }
 
@@ -190,7 +190,7 @@ fn fstat(ctx: Ctx<'_>, fd: i32) -> Result<Vec<f64>> {
 
 /// Names and kinds (libuv's `uv_dirent_type_t`) in turn, sorted by name as Node's are not, but equal runs
 /// shall be equal.
-fn readdir<'js>(ctx: Ctx<'js>, path: Text) -> Result<Array<'js>> {
+fn readdir<'js>(ctx: Ctx<'js>, path: TextArgument) -> Result<Array<'js>> {
     let mut entries = Vec::new();
     for entry in or_fail(&ctx, named(&path).and_then(fs::read_dir))? {
         let entry = or_fail(&ctx, entry)?;
@@ -211,7 +211,7 @@ fn readdir<'js>(ctx: Ctx<'js>, path: Text) -> Result<Array<'js>> {
     Ok(out)
 }
 
-fn mkdir(ctx: Ctx<'_>, path: Text, mode: u32) -> Result<()> {
+fn mkdir(ctx: Ctx<'_>, path: TextArgument, mode: u32) -> Result<()> {
     let path = or_fail(&ctx, named(&path))?;
     or_fail(&ctx, fs::create_dir(path))?;
     let mode = (mode & 0o7777) as u16;
@@ -221,43 +221,43 @@ fn mkdir(ctx: Ctx<'_>, path: Text, mode: u32) -> Result<()> {
     or_fail(&ctx, meta::chmod(path, mode & !meta::umask()))
 }
 
-fn rmdir(ctx: Ctx<'_>, path: Text) -> Result<()> {
+fn rmdir(ctx: Ctx<'_>, path: TextArgument) -> Result<()> {
     or_fail(&ctx, named(&path).and_then(fs::remove_dir))
 }
 
-fn unlink(ctx: Ctx<'_>, path: Text) -> Result<()> {
+fn unlink(ctx: Ctx<'_>, path: TextArgument) -> Result<()> {
     or_fail(&ctx, named(&path).and_then(fs::remove_file))
 }
 
-fn rename(ctx: Ctx<'_>, from: Text, to: Text) -> Result<()> {
+fn rename(ctx: Ctx<'_>, from: TextArgument, to: TextArgument) -> Result<()> {
     or_fail(&ctx, named(&from).and_then(|from| fs::rename(from, named(&to)?)))
 }
 
-fn link(ctx: Ctx<'_>, from: Text, to: Text) -> Result<()> {
+fn link(ctx: Ctx<'_>, from: TextArgument, to: TextArgument) -> Result<()> {
     or_fail(&ctx, named(&from).and_then(|from| fs::hard_link(from, named(&to)?)))
 }
 
-fn symlink(ctx: Ctx<'_>, target: Text, path: Text) -> Result<()> {
+fn symlink(ctx: Ctx<'_>, target: TextArgument, path: TextArgument) -> Result<()> {
     or_fail(&ctx, named(&path).and_then(|path| meta::symlink(target.0.as_bytes(), path)))
 }
 
-fn readlink(ctx: Ctx<'_>, path: Text) -> Result<String> {
+fn readlink(ctx: Ctx<'_>, path: TextArgument) -> Result<String> {
     let target = or_fail(&ctx, named(&path).and_then(fs::read_link))?;
     Ok(target.to_string_lossy().into_owned())
 }
 
-fn chmod(ctx: Ctx<'_>, path: Text, mode: u32) -> Result<()> {
+fn chmod(ctx: Ctx<'_>, path: TextArgument, mode: u32) -> Result<()> {
     or_fail(&ctx, named(&path).and_then(|path| meta::chmod(path, (mode & 0o7777) as u16)))
 }
 
-/// A negative id leaves it as it is.
-fn chown(ctx: Ctx<'_>, path: Text, uid: i64, gid: i64, follow: bool) -> Result<()> {
+/// A negative id leaves it is.
+fn chown(ctx: Ctx<'_>, path: TextArgument, uid: i64, gid: i64, follow: bool) -> Result<()> {
     let id = |n: i64| u32::try_from(n).ok();
     or_fail(&ctx, named(&path).and_then(|path| meta::chown(path, id(uid), id(gid), follow)))
 }
 
 /// Times in seconds.
-fn utimes(ctx: Ctx<'_>, path: Text, atime: f64, mtime: f64, follow: bool) -> Result<()> {
+fn utimes(ctx: Ctx<'_>, path: TextArgument, atime: f64, mtime: f64, follow: bool) -> Result<()> {
     let ns = |s: f64| Some((s * 1e9).round() as u64);
     or_fail(&ctx, named(&path).and_then(|path| meta::set_times(path, ns(atime), ns(mtime), follow)))
 }
@@ -278,17 +278,17 @@ fn fsync(ctx: Ctx<'_>, fd: i32) -> Result<()> {
 }
 
 /// `access(2)`: bits of `R_OK` and the like.
-fn access(ctx: Ctx<'_>, path: Text, want: u16) -> Result<()> {
+fn access(ctx: Ctx<'_>, path: TextArgument, want: u16) -> Result<()> {
     let stat = or_fail(&ctx, named(&path).and_then(|path| meta::stat(path, true)))?;
     if meta::may(&stat, want & 7) { Ok(()) } else { Err(super::throw(&ctx, "EACCES")) }
 }
 
-fn realpath(ctx: Ctx<'_>, path: Text) -> Result<String> {
+fn realpath(ctx: Ctx<'_>, path: TextArgument) -> Result<String> {
     let real = or_fail(&ctx, named(&path).and_then(fs::canonicalize))?;
     Ok(real.to_string_lossy().into_owned())
 }
 
-fn copy(ctx: Ctx<'_>, from: Text, to: Text, exclusive: bool) -> Result<()> {
+fn copy(ctx: Ctx<'_>, from: TextArgument, to: TextArgument, exclusive: bool) -> Result<()> {
     let (from, to) = (or_fail(&ctx, named(&from))?, or_fail(&ctx, named(&to))?);
     let mut source = or_fail(&ctx, File::open(from))?;
     let stat = or_fail(&ctx, meta::of_file(&source))?;
@@ -315,7 +315,7 @@ fn handle_type(fd: i32) -> &'static str {
         return "TTY";
     }
     match meta::of_file(&file).map(|s| s.kind) {
-        Ok(Kind::File | Kind::CharDevice) => "FILE",
+        Ok(FileKind::File | FileKind::CharDevice) => "FILE",
         Ok(_) => "PIPE",
         Err(_) => "UNKNOWN",
     }

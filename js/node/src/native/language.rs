@@ -1,12 +1,17 @@
 //! What the engine tells about its own values, and the compiling of scripts.
 
-use super::Text;
+use super::TextArgument;
 use rquickjs::function::Func;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Array, Ctx, Object, Promise, Result, Value};
 
 /// Evaluates a script under a name; its completion value.
-fn evaluate<'js>(ctx: Ctx<'js>, source: Text, name: Text, strict: bool) -> Result<Value<'js>> {
+fn evaluate<'js>(
+    ctx: Ctx<'js>,
+    source: TextArgument,
+    name: TextArgument,
+    strict: bool,
+) -> Result<Value<'js>> {
     js_engine::run_script(&ctx, &source.0, &name.0, strict)
 }
 
@@ -51,7 +56,7 @@ fn run_jobs(ctx: Ctx<'_>) -> Result<()> {
     Ok(())
 }
 
-fn check_syntax(ctx: Ctx<'_>, source: Text, name: Text) -> Result<()> {
+fn check_syntax(ctx: Ctx<'_>, source: TextArgument, name: TextArgument) -> Result<()> {
     js_engine::check_script(&ctx, &source.0, &name.0)
 }
 
@@ -65,7 +70,12 @@ fn new_realm<'js>(ctx: Ctx<'js>) -> Result<Array<'js>> {
 }
 
 /// Evaluates a script under a name in a realm; returns its completion value.
-fn evaluate_in<'js>(ctx: Ctx<'js>, realm: usize, source: Text, name: Text) -> Result<Value<'js>> {
+fn evaluate_in<'js>(
+    ctx: Ctx<'js>,
+    realm: usize,
+    source: TextArgument,
+    name: TextArgument,
+) -> Result<Value<'js>> {
     js_engine::run_in_realm(&ctx, realm, &source.0, &name.0)
 }
 

@@ -1,8 +1,8 @@
 //! Sockets of the session's loopback, and the steps of requests to the world outside (`box_sys::http`).
 
-use super::{Bytes, Text, fail, files, throw};
-use box_sys::http::{Answer, Header, Request, Step};
-use box_sys::net::{self, Kind};
+use super::{BufferArgument, TextArgument, fail, files, throw};
+use box_sys::http::{Header, HttpAnswer, HttpRequest, HttpStep};
+use box_sys::net::{self, NetSocketKind};
 use rquickjs::function::Func;
 use rquickjs::{Array, ArrayBuffer, Ctx, Object, Result};
 use std::fs::File;
@@ -23,9 +23,9 @@ fn told<'js>(ctx: &Ctx<'js>, at: SocketAddr) -> Result<Array<'js>> {
     Ok(out)
 }
 
-fn listen(ctx: Ctx<'_>, ip: Text, port: u16) -> Result<i32> {
+fn listen(ctx: Ctx<'_>, ip: TextArgument, port: u16) -> Result<i32> {
     let at = address(&ctx, &ip.0, port)?;
-    net::listen(at, Kind::Stream).map(files::keep).map_err(|e| fail(&ctx, &e))
+    net::listen(at, NetSocketKind::Stream).map(files::keep).map_err(|e| fail(&ctx, &e))
 }
 
 /// The next connection: its descriptor, and from where it comes.
@@ -37,9 +37,9 @@ fn accept<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
     Ok(out)
 }
 
-fn connect(ctx: Ctx<'_>, ip: Text, port: u16) -> Result<i32> {
+fn connect(ctx: Ctx<'_>, ip: TextArgument, port: u16) -> Result<i32> {
     let to = address(&ctx, &ip.0, port)?;
-    net::connect(to, Kind::Stream, None).map(files::keep).map_err(|e| fail(&ctx, &e))
+    net::connect(to, NetSocketKind::Stream, None).map(files::keep).map_err(|e| fail(&ctx, &e))
 }
 
 fn local<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
@@ -51,7 +51,7 @@ fn finish(ctx: Ctx<'_>, fd: i32) -> Result<()> {
     net::finish(&*files::file(&ctx, fd)?).map_err(|e| fail(&ctx, &e))
 }
 
-fn tell(ctx: &Ctx<'_>, fd: i32, step: &Step) -> Result<()> {
+fn tell(ctx: &Ctx<'_>, fd: i32, step: &HttpStep) -> Result<()> {
     let node = files::file(ctx, fd)?;
     (&*node).write_all(&step.encode()).map_err(|e| fail(ctx, &e))
 }
@@ -60,44 +60,55 @@ fn tell(ctx: &Ctx<'_>, fd: i32, step: &Step) -> Result<()> {
 fn open(
     ctx: Ctx<'_>,
     fd: i32,
-    method: Text,
-    url: Text,
-    headers: Vec<Text>,
+    method: TextArgument,
+    url: TextArgument,
+    headers: Vec<TextArgument>,
     body: f64,
 ) -> Result<()> {
     // What the library calls a header is Latin-1.
-    let latin =
-        |t: &Text| t.0.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect::<Vec<u8>>();
+    let latin = |t: &TextArgument| {
+        t.0.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect::<Vec<u8>>()
+    };
     let headers: Vec<Header> =
         headers.chunks_exact(2).map(|h| (latin(&h[0]), latin(&h[1]))).collect();
     let body = (body >= 0.0).then_some(body as u64);
     let (method, url) = (method.0.into_bytes(), url.0.into_bytes());
-    tell(&ctx, fd, &Step::Open(Request { method, url, headers, body, ..Request::default() }))
+    tell(
+        &ctx,
+        fd,
+        &HttpStep::Open(HttpRequest { method, url, headers, body, ..HttpRequest::default() }),
+    )
 }
 
 /// Another step of the request `number`: `body`, `end`, `read` or `close`.
-fn step(ctx: Ctx<'_>, fd: i32, kind: Text, number: f64, bytes: Option<Bytes>) -> Result<()> {
+fn step(
+    ctx: Ctx<'_>,
+    fd: i32,
+    kind: TextArgument,
+    number: f64,
+    bytes: Option<BufferArgument>,
+) -> Result<()> {
     let number = number as u64;
     let step = match kind.0.as_str() {
-        "body" => Step::Body(number, bytes.map_or_else(Vec::new, |b| b.0)),
-        "end" => Step::End(number),
-        "read" => Step::Read(number),
-        "close" => Step::Close(number),
+        "body" => HttpStep::Body(number, bytes.map_or_else(Vec::new, |b| b.0)),
+        "end" => HttpStep::End(number),
+        "read" => HttpStep::Read(number),
+        "close" => HttpStep::Close(number),
         _ => return Err(throw(&ctx, "EINVAL")),
     };
     tell(&ctx, fd, &step)
 }
 
 /// Whether a rule names a host and port.
-fn names(ctx: Ctx<'_>, fd: i32, host: Text, port: u16) -> Result<bool> {
-    tell(&ctx, fd, &Step::Names(port, host.0.into_bytes()))?;
-    Ok(matches!(read(&*files::file(&ctx, fd)?), Some(Answer::Done)))
+fn names(ctx: Ctx<'_>, fd: i32, host: TextArgument, port: u16) -> Result<bool> {
+    tell(&ctx, fd, &HttpStep::Names(port, host.0.into_bytes()))?;
+    Ok(matches!(read(&*files::file(&ctx, fd)?), Some(HttpAnswer::Done)))
 }
 
-fn read(mut node: &File) -> Option<Answer> {
+fn read(mut node: &File) -> Option<HttpAnswer> {
     let mut bytes = Vec::new();
     node.read_to_end(&mut bytes).ok()?;
-    Answer::decode(&bytes)
+    HttpAnswer::decode(&bytes)
 }
 
 /// The answer to the last step: what it is, and what belongs to it.
@@ -106,24 +117,24 @@ fn answer<'js>(ctx: Ctx<'js>, fd: i32) -> Result<Array<'js>> {
     let text = |b: Vec<u8>| String::from_utf8_lossy(&b).into_owned();
     let latin = |b: Vec<u8>| b.into_iter().map(char::from).collect::<String>();
     match read(&*files::file(&ctx, fd)?) {
-        Some(Answer::Opened(number)) => {
+        Some(HttpAnswer::Opened(number)) => {
             out.set(0, "opened")?;
             out.set(1, number as f64)?;
         }
-        Some(Answer::Done) => out.set(0, "done")?,
-        Some(Answer::Head(head)) => {
+        Some(HttpAnswer::Done) => out.set(0, "done")?,
+        Some(HttpAnswer::Head(head)) => {
             let pairs = head.headers.into_iter().flat_map(|(n, v)| [latin(n), latin(v)]);
             out.set(0, "head")?;
             out.set(1, head.status)?;
             out.set(2, head.version)?;
             out.set(3, pairs.collect::<Vec<String>>())?;
         }
-        Some(Answer::Body(bytes)) => {
+        Some(HttpAnswer::Body(bytes)) => {
             out.set(0, "body")?;
             out.set(1, ArrayBuffer::new(ctx, bytes)?)?;
         }
-        Some(Answer::Own) => out.set(0, "own")?,
-        Some(Answer::Failed { code, why }) => {
+        Some(HttpAnswer::Own) => out.set(0, "own")?,
+        Some(HttpAnswer::Failed { code, why }) => {
             out.set(0, "failed")?;
             out.set(1, code)?;
             out.set(2, text(why))?;

@@ -1,9 +1,9 @@
 //! This process and its children: arguments, environment, clocks, pipes, waiting.
 
-use super::{Text, fail, files};
+use super::{TextArgument, fail, files};
 use box_sys::events;
 use box_sys::net::{self, Wait};
-use box_sys::{Group, Os, Processes, SpawnSpec, WaitStatus, meta, path};
+use box_sys::{NewGroup, Os, Processes, SpawnSpec, WaitStatus, meta, path};
 use box_text::time::zone::Zone;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{ArrayBuffer, Ctx, Object, Result};
@@ -110,10 +110,10 @@ fn ids() -> Vec<u32> {
 /// in turn.
 fn spawn(
     ctx: Ctx<'_>,
-    program: Text,
-    argv: Vec<Text>,
-    env: Vec<Text>,
-    cwd: Text,
+    program: TextArgument,
+    argv: Vec<TextArgument>,
+    env: Vec<TextArgument>,
+    cwd: TextArgument,
     fds: Vec<i32>,
     detached: bool,
 ) -> Result<u32> {
@@ -133,7 +133,7 @@ fn spawn(
         env: &pairs,
         cwd: path::from_bytes(cwd.0.as_bytes()),
         fds: &given,
-        group: if detached { Group::New } else { Group::Inherit },
+        group: if detached { NewGroup::New } else { NewGroup::Inherit },
     };
     os().spawn(&spec).map_err(|e| fail(&ctx, &e))
 }

@@ -1,6 +1,6 @@
 //! Bytes to strings and back, in the encodings of Node's buffers; URLs.
 
-use super::{Bytes, Text};
+use super::{BufferArgument, TextArgument};
 use rquickjs::function::Func;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result, Value};
 
@@ -8,7 +8,7 @@ use rquickjs::{ArrayBuffer, Ctx, Object, Result, Value};
 fn decode<'js>(
     ctx: Ctx<'js>,
     buffer: Value<'js>,
-    encoding: Text,
+    encoding: TextArgument,
     start: usize,
     end: usize,
 ) -> Result<Value<'js>> {
@@ -34,7 +34,7 @@ fn decode<'js>(
 fn encode<'js>(
     ctx: Ctx<'js>,
     text: rquickjs::String<'js>,
-    encoding: Text,
+    encoding: TextArgument,
 ) -> Result<ArrayBuffer<'js>> {
     let bytes = match encoding.0.as_str() {
         "utf8" => js_engine::utf8(&text)?.into_bytes(),
@@ -47,16 +47,16 @@ fn encode<'js>(
     ArrayBuffer::new(ctx, bytes)
 }
 
-fn utf8_length(text: Text) -> usize {
+fn utf8_length(text: TextArgument) -> usize {
     text.0.len()
 }
 
-fn is_utf8(bytes: Bytes) -> bool {
+fn is_utf8(bytes: BufferArgument) -> bool {
     std::str::from_utf8(&bytes.0).is_ok()
 }
 
 /// The first place of `needle` at or after `from`; -1.
-fn find(bytes: Bytes, needle: Value<'_>, from: usize) -> f64 {
+fn find(bytes: BufferArgument, needle: Value<'_>, from: usize) -> f64 {
     let needle = match js_engine::all_bytes(&needle) {
         Some(needle) => needle,
         None => needle.get::<Vec<u8>>().unwrap_or_default(),
@@ -66,7 +66,7 @@ fn find(bytes: Bytes, needle: Value<'_>, from: usize) -> f64 {
 }
 
 /// -1, 0 or 1.
-fn compare(a: Bytes, b: Bytes) -> i32 {
+fn compare(a: BufferArgument, b: BufferArgument) -> i32 {
     a.0.cmp(&b.0) as i32
 }
 
@@ -125,7 +125,7 @@ fn from_base64(text: &[u8]) -> Vec<u8> {
 
 /// The parts of a URL for Node's `URL`: its text, then the offsets that ada counts, as Node's class
 /// reads them; nothing if it is none.
-fn parse_url(text: Text, base: Option<Text>) -> Option<Vec<String>> {
+fn parse_url(text: TextArgument, base: Option<TextArgument>) -> Option<Vec<String>> {
     let base = match base {
         Some(base) => Some(url::Url::parse(&base.0).ok()?),
         None => None,
@@ -153,7 +153,7 @@ fn parts(url: &url::Url) -> Vec<String> {
 }
 
 /// A URL with one of its parts set (URL Standard, API of the class); nothing if that is refused.
-fn update_url(href: Text, part: Text, value: Text) -> Option<Vec<String>> {
+fn update_url(href: TextArgument, part: TextArgument, value: TextArgument) -> Option<Vec<String>> {
     use url::quirks;
     let mut url = url::Url::parse(&href.0).ok()?;
     let value = value.0.as_str();
@@ -175,11 +175,11 @@ fn update_url(href: Text, part: Text, value: Text) -> Option<Vec<String>> {
 }
 
 /// A host as URLs have it, addresses among them; empty for what is none.
-fn domain_to_ascii(domain: Text) -> String {
+fn domain_to_ascii(domain: TextArgument) -> String {
     url::Host::parse(&domain.0).map_or_else(|_| String::new(), |host| host.to_string())
 }
 
-fn domain_to_unicode(domain: Text) -> String {
+fn domain_to_unicode(domain: TextArgument) -> String {
     url::quirks::domain_to_unicode(&domain.0)
 }
 

@@ -2,24 +2,24 @@
 //!
 //! A refused text is a value here, `{ error }`, since whoever asks makes an error of it that names the file.
 
-use super::Text;
-use js_transform::module::How;
-use js_transform::{Jsx, Kind, Options, Output, SyntaxError};
+use super::TextArgument;
+use js_transform::module::ImportKind;
+use js_transform::{CompilerOptions, JsSyntaxError, Jsx, Output, SourceKind};
 use rquickjs::function::{Func, Opt};
 use rquickjs::{Ctx, Object, Result};
 
-fn kind(name: Option<String>) -> Option<Kind> {
+fn kind(name: Option<String>) -> Option<SourceKind> {
     match name.as_deref() {
-        Some("module") => Some(Kind::Module),
-        Some("commonjs") => Some(Kind::CommonJs),
-        Some("either") => Some(Kind::Either),
+        Some("module") => Some(SourceKind::Module),
+        Some("commonjs") => Some(SourceKind::CommonJs),
+        Some("either") => Some(SourceKind::Either),
         _ => None,
     }
 }
 
-fn options(from: &Object<'_>) -> Result<Options> {
+fn options(from: &Object<'_>) -> Result<CompilerOptions> {
     let jsx: Option<String> = from.get("jsx")?;
-    Ok(Options {
+    Ok(CompilerOptions {
         kind: kind(from.get("kind")?),
         jsx: match jsx.as_deref() {
             Some("react-jsx") => Jsx::Automatic,
@@ -38,7 +38,7 @@ fn options(from: &Object<'_>) -> Result<Options> {
     })
 }
 
-fn refused<'js>(ctx: &Ctx<'js>, error: &SyntaxError) -> Result<Object<'js>> {
+fn refused<'js>(ctx: &Ctx<'js>, error: &JsSyntaxError) -> Result<Object<'js>> {
     let place = Object::new(ctx.clone())?;
     place.set("message", &*error.message)?;
     place.set("line", error.line)?;
@@ -60,8 +60,8 @@ fn made<'js>(ctx: &Ctx<'js>, output: &Output) -> Result<Object<'js>> {
 /// `{ code, mappings, module }` of a text.
 fn transform<'js>(
     ctx: Ctx<'js>,
-    source: Text,
-    filename: Text,
+    source: TextArgument,
+    filename: TextArgument,
     settings: Object<'js>,
 ) -> Result<Object<'js>> {
     match js_transform::transform::transform(&source.0, &filename.0, &options(&settings)?) {
@@ -77,8 +77,8 @@ fn transform<'js>(
 /// `{ error }` of a text that is none; nothing of any other.
 fn check<'js>(
     ctx: Ctx<'js>,
-    source: Text,
-    filename: Text,
+    source: TextArgument,
+    filename: TextArgument,
     of: Opt<String>,
 ) -> Result<Option<Object<'js>>> {
     match js_transform::check::check(&source.0, &filename.0, kind(of.0)) {
@@ -87,13 +87,18 @@ fn check<'js>(
     }
 }
 
-fn is_module(source: Text, filename: Text) -> bool {
+fn is_module(source: TextArgument, filename: TextArgument) -> bool {
     js_transform::check::is_module(&source.0, &filename.0)
 }
 
 /// `{ code, mappings }` of a text that is finished.
-fn minify<'js>(ctx: Ctx<'js>, source: Text, filename: Text, of: String) -> Result<Object<'js>> {
-    let kind = kind(Some(of)).unwrap_or(Kind::Module);
+fn minify<'js>(
+    ctx: Ctx<'js>,
+    source: TextArgument,
+    filename: TextArgument,
+    of: String,
+) -> Result<Object<'js>> {
+    let kind = kind(Some(of)).unwrap_or(SourceKind::Module);
     match js_transform::minify::minify(&source.0, &filename.0, kind) {
         Ok(output) => made(&ctx, &output),
         Err(error) => refused(&ctx, &error),
@@ -103,8 +108,8 @@ fn minify<'js>(ctx: Ctx<'js>, source: Text, filename: Text, of: String) -> Resul
 /// `{ code, mappings, module, waits, requests, exports, stars }` of a module for a bundle.
 fn module_body<'js>(
     ctx: Ctx<'js>,
-    source: Text,
-    filename: Text,
+    source: TextArgument,
+    filename: TextArgument,
     settings: Object<'js>,
     waits: bool,
 ) -> Result<Object<'js>> {
@@ -123,9 +128,9 @@ fn module_body<'js>(
         one.set(
             "how",
             match request.how {
-                How::Import => "import",
-                How::Dynamic => "dynamic",
-                How::Require => "require",
+                ImportKind::Import => "import",
+                ImportKind::Dynamic => "dynamic",
+                ImportKind::Require => "require",
             },
         )?;
         one.set("names", request.names)?;
@@ -148,7 +153,7 @@ fn module_body<'js>(
 }
 
 /// Declarations of the helpers that a text uses.
-fn helpers(code: Text) -> Option<String> {
+fn helpers(code: TextArgument) -> Option<String> {
     js_transform::helpers(&code.0)
 }
 

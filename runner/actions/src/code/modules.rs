@@ -9,7 +9,7 @@
 
 use super::put;
 use crate::machine::Machine;
-use crate::refusal::{Kind, Refusal};
+use crate::refusal::{Refusal, RefusalKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,13 +25,13 @@ const BEGINNING: [&str; 3] = ["subprocess", "multiprocessing", "child_process"];
 
 /// The lists of a machine, by language; what follows from each is found out when it is first needed.
 #[derive(Default)]
-pub(crate) struct Modules {
-    known: Mutex<BTreeMap<&'static str, Arc<List>>>,
+pub(crate) struct ModuleLists {
+    known: Mutex<BTreeMap<&'static str, Arc<ModuleList>>>,
 }
 
 /// What may be imported.
 #[derive(Serialize)]
-pub(crate) struct List {
+pub(crate) struct ModuleList {
     allowed: Vec<String>,
     /// Modules of Python without a file that stay.
     builtins: Vec<String>,
@@ -42,18 +42,18 @@ pub(crate) struct List {
 
 /// What `closure.py` prints.
 #[derive(Default, Deserialize)]
-struct Closure {
+struct ModuleClosure {
     absent: Vec<String>,
     builtins: Vec<String>,
 }
 
-impl Modules {
+impl ModuleLists {
     /// The list of a language, if it has one.
     pub fn of(
         &self,
         machine: &Machine,
         language: &'static str,
-    ) -> Result<Option<Arc<List>>, Refusal> {
+    ) -> Result<Option<Arc<ModuleList>>, Refusal> {
         let Some(allowed) = machine.tools().execute_code.modules.get(language) else {
             return Ok(None);
         };
@@ -61,17 +61,17 @@ impl Modules {
         if let Some(list) = known.get(language) {
             return Ok(Some(list.clone()));
         }
-        let Closure { absent, builtins } = match language {
+        let ModuleClosure { absent, builtins } = match language {
             "python" => closure(machine, allowed)?,
-            _ => Closure::default(),
+            _ => ModuleClosure::default(),
         };
-        let list = Arc::new(List { allowed: allowed.clone(), builtins, absent });
+        let list = Arc::new(ModuleList { allowed: allowed.clone(), builtins, absent });
         known.insert(language, list.clone());
         Ok(Some(list))
     }
 }
 
-impl List {
+impl ModuleList {
     /// Paths that are not there for the program.
     pub fn absent(&self) -> &[String] {
         &self.absent
@@ -93,7 +93,7 @@ impl List {
 }
 
 /// Asks an interpreter of the image.
-fn closure(machine: &Machine, allowed: &[String]) -> Result<Closure, Refusal> {
+fn closure(machine: &Machine, allowed: &[String]) -> Result<ModuleClosure, Refusal> {
     let limits = Limits { timeout: Some(PATIENCE), ..Limits::default() };
     let policy = Policy { limits, fresh_programs: true, ..Policy::default() };
     let session = machine.engine().session(policy)?;
@@ -102,6 +102,6 @@ fn closure(machine: &Machine, allowed: &[String]) -> Result<Closure, Refusal> {
     let outcome = session.exec(Exec::new(command))?;
     serde_json::from_slice(&outcome.stdout).map_err(|_| {
         let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
-        Refusal::new(Kind::Internal, format!("the list of modules cannot be kept: {said}"))
+        Refusal::new(RefusalKind::Internal, format!("the list of modules cannot be kept: {said}"))
     })
 }

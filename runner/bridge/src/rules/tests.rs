@@ -2,18 +2,18 @@
 
 use super::*;
 
-fn rules(allow: &[&str], deny: &[&str]) -> Rules {
+fn rules(allow: &[&str], deny: &[&str]) -> RequestRules {
     let all = |texts: &[&str]| texts.iter().map(|t| t.parse().unwrap()).collect();
-    Rules { allow: all(allow), deny: all(deny) }
+    RequestRules { allow: all(allow), deny: all(deny) }
 }
 
-fn allows(rules: &Rules, method: &str, url: &str) -> bool {
+fn allows(rules: &RequestRules, method: &str, url: &str) -> bool {
     rules.allows(method, &Url::parse(url).unwrap()).is_ok()
 }
 
 #[test]
 fn nothing_is_allowed_by_default() {
-    assert!(!allows(&Rules::default(), "GET", "https://example.com/"));
+    assert!(!allows(&RequestRules::default(), "GET", "https://example.com/"));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn mistakes_are_named() {
         ("GET https://a.com at 10.0.0.0/33", F::At),
         ("GET https://a.com at here", F::At),
     ] {
-        let got = text.parse::<Rule>().map(|r| r.to_string());
+        let got = text.parse::<RequestRule>().map(|r| r.to_string());
         assert_eq!(got.map_err(|e| e.fault), Err(fault), "{text}");
     }
 }
@@ -171,19 +171,19 @@ fn texts_and_tables_are_the_same() {
         ("GET http://0x7f.1 at 127.0.0.1", "GET http://127.0.0.1/ at 127.0.0.1/32"),
         ("GET https://*.a.com. at 10.0.0.0/8,::1", "GET https://*.a.com/ at 10.0.0.0/8,::1/128"),
     ] {
-        let rule: Rule = text.parse().unwrap();
+        let rule: RequestRule = text.parse().unwrap();
         assert_eq!(rule.to_string(), canonical);
-        assert_eq!(canonical.parse::<Rule>().unwrap(), rule);
+        assert_eq!(canonical.parse::<RequestRule>().unwrap(), rule);
     }
-    let read: Rules = serde_json::from_str(
+    let read: RequestRules = serde_json::from_str(
         r#"{"allow": ["GET http://a.lan/x at 10.0.0.0/8",
                      {"methods": ["GET"], "url": "http://a.lan/x", "at": ["10.0.0.0/8"]}]}"#,
     )
     .unwrap();
     assert_eq!(read.allow[0], read.allow[1]);
     let written = serde_json::to_string(&read).unwrap();
-    assert_eq!(serde_json::from_str::<Rules>(&written).unwrap(), read);
-    assert!(serde_json::from_str::<Rules>(r#"{"alow": []}"#).is_err());
+    assert_eq!(serde_json::from_str::<RequestRules>(&written).unwrap(), read);
+    assert!(serde_json::from_str::<RequestRules>(r#"{"alow": []}"#).is_err());
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn hosts_are_named_by_themselves() {
     let allow =
         ["GET http://127.0.0.1:8000/x", "* https://localhost", "* *://[::1]:*/", "* *://*:*/"];
     let allow = allow.map(|r| r.parse().unwrap()).to_vec();
-    let rules = Rules { allow, ..Rules::default() };
+    let rules = RequestRules { allow, ..RequestRules::default() };
     for (host, port) in [("127.0.0.1", 8000), ("localhost", 443), ("LOCALHOST", 443), ("::1", 7)] {
         assert!(rules.names(host, port), "{host} {port}");
     }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_bridge::{
-    Bridge, Entry, Error, Exchange, Limits, Network, NetworkOptions, Policy, RequestHead, Resolve,
-    ResponseHead, Roots, Rules, Sink,
+    Bridge, BridgeExchange, BridgeLimits, BridgeNetwork, BridgePolicy, LogEntry, LogSink,
+    NameResolver, NetworkOptions, RequestError, RequestHead, RequestRules, ResponseHead, TlsRoots,
 };
 
 /// A server whose connections are each served by `serve`, in a thread of its own.
@@ -176,7 +176,7 @@ impl Names {
     }
 }
 
-impl Resolve for Names {
+impl NameResolver for Names {
     fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         self.asked.lock().unwrap().push(host.to_string());
         let mut all = self.answers.lock().unwrap();
@@ -190,16 +190,16 @@ impl Resolve for Names {
 
 /// Keeps what it is told.
 #[derive(Default)]
-pub struct Kept(Mutex<Vec<Entry>>);
+pub struct Kept(Mutex<Vec<LogEntry>>);
 
 impl Kept {
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<LogEntry> {
         self.0.lock().unwrap().clone()
     }
 }
 
-impl Sink for Kept {
-    fn entry(&self, entry: &Entry) {
+impl LogSink for Kept {
+    fn entry(&self, entry: &LogEntry) {
         self.0.lock().unwrap().push(entry.clone());
     }
 }
@@ -213,49 +213,50 @@ pub struct Box {
 
 impl Box {
     pub fn new(allow: &[&str]) -> Self {
-        Self::with(policy(allow), Roots::default())
+        Self::with(policy(allow), TlsRoots::default())
     }
 
-    pub fn with(policy: Policy, roots: Roots) -> Self {
+    pub fn with(policy: BridgePolicy, roots: TlsRoots) -> Self {
         let (names, log) = (Arc::new(Names::default()), Arc::new(Kept::default()));
-        let resolver: Arc<dyn Resolve> = Arc::clone(&names) as Arc<dyn Resolve>;
-        let network = Network::new(NetworkOptions { resolver: Some(resolver), roots }).unwrap();
-        let sink = Arc::clone(&log) as Arc<dyn Sink>;
+        let resolver: Arc<dyn NameResolver> = Arc::clone(&names) as Arc<dyn NameResolver>;
+        let network =
+            BridgeNetwork::new(NetworkOptions { resolver: Some(resolver), roots }).unwrap();
+        let sink = Arc::clone(&log) as Arc<dyn LogSink>;
         let bridge = Bridge::with_log(&network, policy, sink).unwrap();
         Self { bridge, names, log }
     }
 
-    pub fn get(&self, url: &str) -> Result<(ResponseHead, Vec<u8>), Error> {
+    pub fn get(&self, url: &str) -> Result<(ResponseHead, Vec<u8>), RequestError> {
         self.ask(&RequestHead::new("GET", url))
     }
 
-    pub fn ask(&self, head: &RequestHead) -> Result<(ResponseHead, Vec<u8>), Error> {
+    pub fn ask(&self, head: &RequestHead) -> Result<(ResponseHead, Vec<u8>), RequestError> {
         answer(&self.bridge.request(head)?)
     }
 
     /// The body of a response as text.
-    pub fn text(&self, url: &str) -> Result<String, Error> {
+    pub fn text(&self, url: &str) -> Result<String, RequestError> {
         Ok(String::from_utf8(self.get(url)?.1).unwrap())
     }
 }
 
-pub fn answer(exchange: &Exchange) -> Result<(ResponseHead, Vec<u8>), Error> {
+pub fn answer(exchange: &BridgeExchange) -> Result<(ResponseHead, Vec<u8>), RequestError> {
     let head = exchange.response()?;
     Ok((head, exchange.read_to_end(64 << 20)?))
 }
 
-pub fn policy(allow: &[&str]) -> Policy {
+pub fn policy(allow: &[&str]) -> BridgePolicy {
     let allow = allow.iter().map(|r| r.parse().unwrap()).collect();
-    Policy { rules: Rules { allow, deny: Vec::new() }, ..Policy::default() }
+    BridgePolicy { rules: RequestRules { allow, deny: Vec::new() }, ..BridgePolicy::default() }
 }
 
 /// Limits of time that end a test which hangs, and that a busy machine does not reach.
-pub fn short() -> Limits {
-    Limits {
+pub fn short() -> BridgeLimits {
+    BridgeLimits {
         connect: Duration::from_secs(20),
         first_byte: Duration::from_secs(25),
         total: Duration::from_secs(30),
-        ..Limits::default()
+        ..BridgeLimits::default()
     }
 }
 

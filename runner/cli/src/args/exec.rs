@@ -1,9 +1,9 @@
 //! `exec`, `inspect` and `compile`.
 
 use super::grants::{CallArgs, GrantArgs};
-use super::stored::{ImageArg, ImageOf};
-use crate::Failure;
-use crate::expose::Exposed;
+use super::stored::{ImageArg, ImageFileArg};
+use crate::CliFailure;
+use crate::expose::ExposedPort;
 use clap::parser::ValueSource;
 use clap::{Args, Command, FromArgMatches};
 use std::ffi::OsString;
@@ -52,7 +52,7 @@ pub struct ExecArgs {
     /// Listen on 127.0.0.1 of the host, at HOSTPORT or the same number, and connect who comes to that port of the
     /// command's own loopback
     #[arg(long, value_name = "PORT[:HOSTPORT]")]
-    pub expose: Vec<Exposed>,
+    pub expose: Vec<ExposedPort>,
     #[command(flatten)]
     pub image: ImageArg,
     /// The image, unless --image names it or -- comes first, and the command: everything after it is the command's
@@ -68,23 +68,23 @@ impl ExecArgs {
     ///
     /// # Errors
     /// If there is no command, or no image.
-    pub fn image_and_command(&self) -> Result<(PathBuf, &[OsString]), Failure> {
+    pub fn image_and_command(&self) -> Result<(PathBuf, &[OsString]), CliFailure> {
         if self.is_command {
             return Ok((self.image.path()?, self.rest.as_slice()));
         }
         let (image, argv) = match self.rest.as_slice() {
             [image, dashes, argv @ ..] if dashes == "--" => (image, argv),
             [image, argv @ ..] => (image, argv),
-            [] => return Err(Failure::usage("an image is missing")),
+            [] => return Err(CliFailure::usage("an image is missing")),
         };
         if argv.is_empty() {
-            return Err(Failure::usage("a command to run is missing"));
+            return Err(CliFailure::usage("a command to run is missing"));
         }
         // What has no '/' or '.' is likelier a command than an image.
         let is_name = image.to_str().is_some_and(|s| !s.contains(['/', '.']));
         if is_name && !Path::new(image).exists() {
             let name = image.to_string_lossy();
-            return Err(Failure::usage(format!(
+            return Err(CliFailure::usage(format!(
                 "there is no image '{name}'; a command without an image stands after --: runner exec -- {name} ..."
             )));
         }
@@ -140,13 +140,13 @@ pub struct InspectArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub image: ImageOf,
+    pub image: ImageFileArg,
 }
 
 #[derive(Args)]
 pub struct CompileArgs {
     #[command(flatten)]
-    pub image: ImageOf,
+    pub image: ImageFileArg,
     /// Compile this program only, one of those that `inspect` shows
     #[arg(long, value_name = "NAME", conflicts_with_all = ["bundle", "memories"])]
     pub program: Option<String>,

@@ -1,16 +1,16 @@
 //! `fs ...`
 
 use super::grants::WorkspaceArg;
-use super::session::Named;
+use super::session::SessionNameArgs;
 use super::stored::ImageArg;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 // Files of a session.
 #[derive(Args)]
-pub struct Of {
+pub struct FsSessionArgs {
     #[command(flatten)]
-    pub named: Named,
+    pub named: SessionNameArgs,
     #[command(flatten)]
     pub image: ImageArg,
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub enum FsCommand {
         runner fs read --store work.wbx --lines --offset 100 --limit 20 a main.py")]
     Read {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// Number the lines
         #[arg(long)]
         lines: bool,
@@ -49,7 +49,7 @@ pub enum FsCommand {
     )]
     Write {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// Add to its end
         #[arg(long)]
         append: bool,
@@ -64,7 +64,7 @@ pub enum FsCommand {
     #[command(after_help = "Example:\n  runner fs edit --store work.wbx a main.py 'x = 1' 'x = 2'")]
     Edit {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// Wherever it is
         #[arg(long)]
         all: bool,
@@ -81,7 +81,7 @@ pub enum FsCommand {
     /// Apply a unified diff from standard input or a file of this host
     Patch {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// Leading parts of the paths to leave out
         #[arg(short = 'p', long, value_name = "N")]
         strip: Option<u32>,
@@ -95,7 +95,7 @@ pub enum FsCommand {
     /// List a folder
     Ls {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// Folders below it, so many deep
         #[arg(long, value_name = "N")]
         depth: Option<u32>,
@@ -106,7 +106,7 @@ pub enum FsCommand {
     /// Find files by a pattern: ** stands for any folders
     Glob {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// The newest first
         #[arg(long)]
         newest: bool,
@@ -120,7 +120,7 @@ pub enum FsCommand {
     /// Find lines by a regular expression
     Grep {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// The pattern is a text
         #[arg(short = 'F', long)]
         literal: bool,
@@ -143,7 +143,7 @@ pub enum FsCommand {
     /// Tell what a file is
     Stat {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// The file
         #[arg(value_name = "PATH")]
         path: String,
@@ -151,7 +151,7 @@ pub enum FsCommand {
     /// Delete a file or folder
     Rm {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// With all that is in it
         #[arg(short, long)]
         recursive: bool,
@@ -162,7 +162,7 @@ pub enum FsCommand {
     /// Rename a file or folder
     Mv {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// The file
         #[arg(value_name = "FROM")]
         from: String,
@@ -173,7 +173,7 @@ pub enum FsCommand {
     /// Make a folder, and those above it
     Mkdir {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// The folder
         #[arg(value_name = "PATH")]
         path: String,
@@ -181,7 +181,7 @@ pub enum FsCommand {
     /// Copy a file of this host into the session
     Upload {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// The host's file
         #[arg(value_name = "FILE")]
         file: PathBuf,
@@ -192,7 +192,7 @@ pub enum FsCommand {
     /// Copy a file of the session to this host
     Download {
         #[command(flatten)]
-        of: Of,
+        of: FsSessionArgs,
         /// The session's file
         #[arg(value_name = "PATH")]
         path: String,
@@ -204,7 +204,7 @@ pub enum FsCommand {
 
 impl FsCommand {
     /// Whose files.
-    pub fn of(&self) -> &Of {
+    pub fn of(&self) -> &FsSessionArgs {
         match self {
             FsCommand::Read { of, .. }
             | FsCommand::Write { of, .. }

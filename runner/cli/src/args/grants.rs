@@ -1,6 +1,6 @@
 //! What a guest may have, and how a call of one is made.
 
-use crate::{Failure, values};
+use crate::{CliFailure, values};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser, ValueParser};
 use std::ffi::OsString;
@@ -11,25 +11,25 @@ use wasibox::{MountSpec, Policy, Workspace};
 
 /// A value that is not what the option's value is named; said by [`super::wrong`].
 #[derive(Debug)]
-struct Bad;
+struct BadValue;
 
-impl std::fmt::Display for Bad {
+impl std::fmt::Display for BadValue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("not that")
     }
 }
 
-impl std::error::Error for Bad {}
+impl std::error::Error for BadValue {}
 
 /// A value as `parse` reads it.
 fn value<T: Clone + Send + Sync + 'static>(parse: fn(&OsString) -> Option<T>) -> ValueParser {
-    OsStringValueParser::new().try_map(move |v| parse(&v).ok_or(Bad)).into()
+    OsStringValueParser::new().try_map(move |v| parse(&v).ok_or(BadValue)).into()
 }
 
 /// The same for text.
 fn text<T: Clone + Send + Sync + 'static>(parse: fn(&str) -> Option<T>) -> ValueParser {
     OsStringValueParser::new()
-        .try_map(move |v: OsString| v.to_str().and_then(parse).ok_or(Bad))
+        .try_map(move |v: OsString| v.to_str().and_then(parse).ok_or(BadValue))
         .into()
 }
 
@@ -117,7 +117,7 @@ impl WorkspaceArg {
 type Time = Option<Duration>;
 
 /// What options and a policy file say.
-pub struct Granted {
+pub struct GrantSettings {
     pub policy: Policy,
     /// Whether sessions are refused on a host that lacks a wall.
     pub require_walls: bool,
@@ -134,8 +134,8 @@ impl GrantArgs {
     ///
     /// # Errors
     /// A policy file that is wrong, two inputs of one name.
-    pub fn policy(&self) -> Result<(Policy, bool), Failure> {
-        let Granted { policy, require_walls, .. } = self.granted()?;
+    pub fn policy(&self) -> Result<(Policy, bool), CliFailure> {
+        let GrantSettings { policy, require_walls, .. } = self.granted()?;
         Ok((policy, require_walls))
     }
 
@@ -143,9 +143,9 @@ impl GrantArgs {
     ///
     /// # Errors
     /// As [`GrantArgs::policy`].
-    pub fn granted(&self) -> Result<Granted, Failure> {
+    pub fn granted(&self) -> Result<GrantSettings, CliFailure> {
         let mut file = match &self.policy {
-            Some(path) => PolicyFile::read(path).map_err(|e| Failure::new(2, e))?,
+            Some(path) => PolicyFile::read(path).map_err(|e| CliFailure::new(2, e))?,
             None => PolicyFile::default(),
         };
         if self.limits.is_some() {
@@ -179,15 +179,15 @@ impl GrantArgs {
         }
         let require_walls = file.require_walls || self.require_walls;
         let tools_from = [file.tools_from, self.tools_from.clone()].concat();
-        Ok(Granted { policy, require_walls, tools: file.tools, tools_from })
+        Ok(GrantSettings { policy, require_walls, tools: file.tools, tools_from })
     }
 
-    fn inputs(&self) -> Result<Vec<MountSpec>, Failure> {
+    fn inputs(&self) -> Result<Vec<MountSpec>, CliFailure> {
         let mut out: Vec<MountSpec> = Vec::new();
         for host in &self.input {
-            let wrong = |why| Failure::usage(format!("--input: '{}' {why}", host.display()));
+            let wrong = |why| CliFailure::usage(format!("--input: '{}' {why}", host.display()));
             let whole = host.canonicalize().map_err(|e| {
-                Failure::new(125, format!("cannot mount {}: {}", host.display(), plain(&e)))
+                CliFailure::new(125, format!("cannot mount {}: {}", host.display(), plain(&e)))
             })?;
             let name = host.file_name().or(whole.file_name());
             let name = name.and_then(|n| n.to_str()).ok_or_else(|| wrong("has no name"))?;

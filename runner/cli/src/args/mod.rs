@@ -20,7 +20,7 @@ pub mod session;
 pub mod stored;
 mod wrong;
 
-use crate::Failure;
+use crate::CliFailure;
 use clap::builder::StyledStr;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -38,12 +38,12 @@ use std::path::PathBuf;
 )]
 pub struct Cli {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 /// What the user asks for.
 #[derive(Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Run a command in a sandbox of its own
     Exec(Box<exec::ExecArgs>),
     /// Make, use and look at sessions that are kept in a store
@@ -87,8 +87,8 @@ pub enum Command {
 }
 
 /// What is to be done: a command, or a text to print.
-pub enum Parsed {
-    Command(Command),
+pub enum CliRequest {
+    Command(CliCommand),
     Text(StyledStr),
 }
 
@@ -98,23 +98,23 @@ pub fn whole() -> clap::Command {
 }
 
 /// Reads the command line, without the program's name.
-pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure> {
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<CliRequest, CliFailure> {
     let args: Vec<OsString> = args.into_iter().collect();
     // `exec` is called for every small thing: it alone is 1 ms quicker to read than all.
     let parsed = match args.first().and_then(|a| a.to_str()) {
-        Some("exec") => exec::read(args[1..].iter().cloned()).map(Command::Exec),
+        Some("exec") => exec::read(args[1..].iter().cloned()).map(CliCommand::Exec),
         _ => read(args.clone()),
     };
     match parsed {
-        Ok(command) => Ok(Parsed::Command(command)),
+        Ok(command) => Ok(CliRequest::Command(command)),
         Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            Ok(Parsed::Text(e.render()))
+            Ok(CliRequest::Text(e.render()))
         }
         Err(e) => Err(wrong::failure(&e, &args)),
     }
 }
 
-fn read(args: Vec<OsString>) -> Result<Command, clap::Error> {
+fn read(args: Vec<OsString>) -> Result<CliCommand, clap::Error> {
     let mut command = Cli::command();
     let args = std::iter::once("runner".into()).chain(args);
     let matches = command.try_get_matches_from_mut(args)?;
@@ -125,7 +125,7 @@ fn read(args: Vec<OsString>) -> Result<Command, clap::Error> {
 mod tests {
     use super::*;
 
-    fn parsed(args: &[&str]) -> Result<Parsed, Failure> {
+    fn parsed(args: &[&str]) -> Result<CliRequest, CliFailure> {
         parse(args.iter().map(OsString::from))
     }
 
@@ -141,7 +141,9 @@ mod tests {
             &["exec", "--json", "i.webc", "--", "ls", "--json", "--", "-x"][..],
             &["exec", "--json", "i.webc", "ls", "--json", "--", "-x"],
         ] {
-            let Ok(Parsed::Command(Command::Exec(e))) = parsed(args) else { panic!("{args:?}") };
+            let Ok(CliRequest::Command(CliCommand::Exec(e))) = parsed(args) else {
+                panic!("{args:?}")
+            };
             let (image, argv) = e.image_and_command().ok().unwrap();
             assert_eq!(argv, ["ls", "--json", "--", "-x"]);
             assert!(e.call.json && image == *"i.webc");
@@ -152,13 +154,15 @@ mod tests {
             &["exec", "--json", "--image", "i.webc", "ls", "--json", "--", "-x"],
             &["exec", "--image=i.webc", "--json", "ls", "--json", "--", "-x"],
         ] {
-            let Ok(Parsed::Command(Command::Exec(e))) = parsed(args) else { panic!("{args:?}") };
+            let Ok(CliRequest::Command(CliCommand::Exec(e))) = parsed(args) else {
+                panic!("{args:?}")
+            };
             assert!(e.call.json && e.is_command, "{args:?}");
             assert_eq!(e.rest, ["ls", "--json", "--", "-x"], "{args:?}");
         }
         // An option's name can be a command's.
         let e = parsed(&["exec", "i.webc", "--json", "x"]);
-        let Ok(Parsed::Command(Command::Exec(e))) = e else { panic!() };
+        let Ok(CliRequest::Command(CliCommand::Exec(e))) = e else { panic!() };
         assert_eq!(e.image_and_command().ok().unwrap().1, ["--json", "x"]);
     }
 
@@ -208,7 +212,7 @@ mod tests {
             let why = parsed(args).err().unwrap();
             assert!(why.status == 2 && why.text.contains(text), "{args:?}: {}", why.text);
         }
-        let Ok(Parsed::Command(Command::Exec(e))) = parsed(&["exec", "echo", "hi"]) else {
+        let Ok(CliRequest::Command(CliCommand::Exec(e))) = parsed(&["exec", "echo", "hi"]) else {
             panic!()
         };
         assert!(e.image_and_command().err().unwrap().text.contains("runner exec -- echo"));

@@ -23,7 +23,7 @@ Examples:
 
 // A session of a store.
 #[derive(Args)]
-pub struct Named {
+pub struct SessionNameArgs {
     #[command(flatten)]
     pub store: StoreArg,
     /// The session
@@ -40,7 +40,7 @@ pub enum SessionCommand {
     )]
     Create {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         #[command(flatten)]
         image: ImageArg,
         #[command(flatten)]
@@ -55,7 +55,7 @@ pub enum SessionCommand {
     /// End a session's interpreters: the next cell begins a new one
     Reset {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         #[command(flatten)]
         image: ImageArg,
         #[command(flatten)]
@@ -74,7 +74,7 @@ pub enum SessionCommand {
         runner session show --store work.wbx a 3")]
     Show {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         /// Print an object of JSON
         #[arg(long)]
         json: bool,
@@ -93,7 +93,7 @@ pub enum SessionCommand {
     /// List a session's commits: * is where it is, - was undone
     History {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         /// Print a list of JSON
         #[arg(long)]
         json: bool,
@@ -106,7 +106,7 @@ pub enum SessionCommand {
     )]
     Diff {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         #[command(flatten)]
         image: ImageArg,
         /// Print paths and what happened to them only
@@ -122,7 +122,7 @@ pub enum SessionCommand {
     /// Go back to the commit before
     Undo {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         #[command(flatten)]
         image: ImageArg,
         #[command(flatten)]
@@ -131,7 +131,7 @@ pub enum SessionCommand {
     /// Go forward again
     Redo {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         #[command(flatten)]
         image: ImageArg,
         #[command(flatten)]
@@ -140,7 +140,7 @@ pub enum SessionCommand {
     /// Make everything as it was at a commit, by a new one
     Restore {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         #[command(flatten)]
         image: ImageArg,
         #[command(flatten)]
@@ -153,7 +153,7 @@ pub enum SessionCommand {
     #[command(after_help = "Example:\n  runner session fork --store work.wbx a b")]
     Fork {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         /// The new session
         #[arg(value_name = "NEW")]
         new: String,
@@ -167,7 +167,7 @@ pub enum SessionCommand {
     /// Name a commit, or list the names
     Tag {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         /// The commit's name
         #[arg(value_name = "TAG")]
         tag: Option<String>,
@@ -178,7 +178,7 @@ pub enum SessionCommand {
     /// Forget the name of a commit
     Untag {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         /// The commit's name
         #[arg(value_name = "TAG")]
         tag: String,
@@ -186,12 +186,12 @@ pub enum SessionCommand {
     /// Print a session's log, one object of JSON a line
     Log {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
     },
     /// Make one of old commits: what was undone and what is older than the last N goes
     Compact {
         #[command(flatten)]
-        named: Named,
+        named: SessionNameArgs,
         /// Commits that stay
         #[arg(long, value_name = "N", default_value_t = 1)]
         keep: usize,
@@ -210,9 +210,9 @@ pub enum SessionCommand {
 
 // A session over a folder of the host.
 #[derive(Args)]
-pub struct Over {
+pub struct WorkspaceSessionArgs {
     #[command(flatten)]
-    pub named: Named,
+    pub named: SessionNameArgs,
     #[command(flatten)]
     pub image: ImageArg,
     #[command(flatten)]
@@ -231,12 +231,12 @@ pub enum WorkspaceCommand {
     #[command(
         after_help = "Example:\n  runner session workspace diff --store work.wbx --workspace project a src | less"
     )]
-    Diff(Over),
+    Diff(WorkspaceSessionArgs),
     /// Bring changes back; the session runs nothing more after that
     #[command(
         after_help = "Example:\n  runner session workspace apply --store work.wbx --workspace project a src/main.py"
     )]
-    Apply(Over),
+    Apply(WorkspaceSessionArgs),
 }
 
 /// Run a script or a command in a session
@@ -244,7 +244,7 @@ pub enum WorkspaceCommand {
 #[command(after_help = EXEC, override_usage = "runner session exec [OPTIONS] NAME SCRIPT\n       runner session exec [OPTIONS] NAME -- COMMAND [ARGS...]")]
 pub struct SessionExec {
     #[command(flatten)]
-    pub named: Named,
+    pub named: SessionNameArgs,
     #[command(flatten)]
     pub image: ImageArg,
     #[command(flatten)]
@@ -302,7 +302,7 @@ pub struct SessionJavascript {
 #[derive(Args)]
 pub struct CellArgs {
     #[command(flatten)]
-    pub named: Named,
+    pub named: SessionNameArgs,
     #[command(flatten)]
     pub image: ImageArg,
     #[command(flatten)]

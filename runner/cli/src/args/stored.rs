@@ -1,6 +1,6 @@
 //! Where store and image are; `snapshot ...` and `kv ...`.
 
-use crate::{Failure, installed};
+use crate::{CliFailure, installed};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -25,10 +25,10 @@ impl StoreArg {
     ///
     /// # Errors
     /// If none is said.
-    pub fn path(&self) -> Result<&PathBuf, Failure> {
+    pub fn path(&self) -> Result<&PathBuf, CliFailure> {
         let named = self.store.as_ref().filter(|p| !p.as_os_str().is_empty());
         named.ok_or_else(|| {
-            Failure::usage("a store is missing: name it with --store or in WASIBOX_STORE")
+            CliFailure::usage("a store is missing: name it with --store or in WASIBOX_STORE")
         })
     }
 
@@ -36,10 +36,10 @@ impl StoreArg {
     ///
     /// # Errors
     /// If there is none, or it cannot be opened.
-    pub fn open(&self) -> Result<Store, Failure> {
+    pub fn open(&self) -> Result<Store, CliFailure> {
         let path = self.path()?;
         if !path.exists() {
-            return Err(Failure::new(125, format!("{}: no such store", path.display())));
+            return Err(CliFailure::new(125, format!("{}: no such store", path.display())));
         }
         self.open_or_make()
     }
@@ -48,13 +48,13 @@ impl StoreArg {
     ///
     /// # Errors
     /// If it cannot be opened or made.
-    pub fn open_or_make(&self) -> Result<Store, Failure> {
+    pub fn open_or_make(&self) -> Result<Store, CliFailure> {
         let path = self.path()?;
         Store::open(path).map_err(|e| {
             let text = e.to_string();
             let named = text.contains(&*path.to_string_lossy());
             let text = if named { text } else { format!("{}: {text}", path.display()) };
-            Failure::new(125, text)
+            CliFailure::new(125, text)
         })
     }
 }
@@ -72,9 +72,9 @@ impl ImageArg {
     ///
     /// # Errors
     /// If none is said, and none came with this program; if that cannot be unpacked.
-    pub fn path(&self) -> Result<PathBuf, Failure> {
+    pub fn path(&self) -> Result<PathBuf, CliFailure> {
         self.find()?.ok_or_else(|| {
-            Failure::usage("an image is missing: name it with --image or in WASIBOX_IMAGE")
+            CliFailure::usage("an image is missing: name it with --image or in WASIBOX_IMAGE")
         })
     }
 
@@ -82,7 +82,7 @@ impl ImageArg {
     ///
     /// # Errors
     /// If it cannot be unpacked.
-    pub fn find(&self) -> Result<Option<PathBuf>, Failure> {
+    pub fn find(&self) -> Result<Option<PathBuf>, CliFailure> {
         if let Some(path) = self.image.as_ref().filter(|p| !p.as_os_str().is_empty()) {
             return Ok(Some(path.clone()));
         }
@@ -97,7 +97,7 @@ impl ImageArg {
 
 // The image that a command is about, which may be an argument, too.
 #[derive(Args)]
-pub struct ImageOf {
+pub struct ImageFileArg {
     #[command(flatten)]
     named: ImageArg,
     /// The image, as with --image
@@ -105,19 +105,19 @@ pub struct ImageOf {
     file: Option<PathBuf>,
 }
 
-impl ImageOf {
+impl ImageFileArg {
     /// Returns its path.
     ///
     /// # Errors
     /// If none is said, and none lies beside this program.
-    pub fn path(&self) -> Result<PathBuf, Failure> {
+    pub fn path(&self) -> Result<PathBuf, CliFailure> {
         self.file.clone().map_or_else(|| self.named.path(), Ok)
     }
 }
 
 /// What a snapshot is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum SnapshotFormat {
     /// The session, to be taken in again
     Wbs,
     /// Its files alone, as tar in a Zstandard frame
@@ -144,7 +144,7 @@ pub enum SnapshotCommand {
         history: bool,
         /// By default what the name of FILE says, else wbs
         #[arg(long, value_enum, value_name = "wbs|tar.zst|zip", hide_possible_values = true)]
-        format: Option<Format>,
+        format: Option<SnapshotFormat>,
         /// The session
         #[arg(value_name = "NAME")]
         name: String,

@@ -1,6 +1,6 @@
 //! What clap says of a wrong command line, in one line of ours.
 
-use crate::Failure;
+use crate::CliFailure;
 use crate::values::MountTextError;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::error::Error;
@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// Returns the failure that an error of clap's is, of these arguments.
-pub fn failure(e: &clap::Error, args: &[OsString]) -> Failure {
+pub fn failure(e: &clap::Error, args: &[OsString]) -> CliFailure {
     let text = |kind| match e.get(kind) {
         Some(ContextValue::String(s)) => s.clone(),
         Some(ContextValue::Strings(all)) => all.first().cloned().unwrap_or_default(),
@@ -57,7 +57,7 @@ pub fn failure(e: &clap::Error, args: &[OsString]) -> Failure {
             first.strip_prefix("error: ").unwrap_or(first).to_owned()
         }
     };
-    Failure::usage(said + &script_of_words(e, args).unwrap_or_default())
+    CliFailure::usage(said + &script_of_words(e, args).unwrap_or_default())
 }
 
 /// Says how a command of several words is written where a script of one word is wanted.

@@ -1,9 +1,9 @@
 //! `runner session exec`, `python`, `javascript` and `reset`.
 
-use crate::args::grants::{CallArgs, GrantArgs, Granted, WorkspaceArg};
-use crate::args::session::{CellArgs, Named, SessionExec};
+use crate::args::grants::{CallArgs, GrantArgs, GrantSettings, WorkspaceArg};
+use crate::args::session::{CellArgs, SessionExec, SessionNameArgs};
 use crate::args::stored::ImageArg;
-use crate::{Failure, call, message, print_bytes, tools};
+use crate::{CliFailure, call, message, print_bytes, tools};
 use std::io::{IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use wasibox::Exec;
@@ -12,7 +12,7 @@ use wasibox::Exec;
 const MAX_CODE: u64 = 16 << 20;
 
 /// Runs a script or a command; its status.
-pub fn exec(args: &SessionExec) -> Result<u8, Failure> {
+pub fn exec(args: &SessionExec) -> Result<u8, CliFailure> {
     let exec = match &args.script {
         Some(script) => Exec::script(script),
         None => Exec::new(&args.argv),
@@ -21,7 +21,7 @@ pub fn exec(args: &SessionExec) -> Result<u8, Failure> {
 }
 
 /// Runs a cell; its status.
-pub fn cell(args: &CellArgs, make: fn(Vec<u8>) -> Exec) -> Result<u8, Failure> {
+pub fn cell(args: &CellArgs, make: fn(Vec<u8>) -> Exec) -> Result<u8, CliFailure> {
     let mut code = args.code.as_bytes().to_vec();
     if code == b"-" {
         code.clear();
@@ -31,13 +31,13 @@ pub fn cell(args: &CellArgs, make: fn(Vec<u8>) -> Exec) -> Result<u8, Failure> {
 }
 
 fn run(
-    named: &Named,
+    named: &SessionNameArgs,
     image: &ImageArg,
     grants: &GrantArgs,
     options: &CallArgs,
     exec: Exec,
-) -> Result<u8, Failure> {
-    let Granted { policy, require_walls, tools_from, .. } = grants.granted()?;
+) -> Result<u8, CliFailure> {
+    let GrantSettings { policy, require_walls, tools_from, .. } = grants.granted()?;
     let limits = policy.limits;
     let engine = call::engine(image, require_walls)?;
     let _servers = tools::connect(&engine, &tools_from)?;
@@ -47,7 +47,7 @@ fn run(
     let session = sessions.session(name, policy)?;
     call::note_image(name, begun, sessions.engine());
     let exec = call::prepared(exec, options, &limits);
-    let running = call::Running::default();
+    let running = call::RunningCall::default();
     call::watch_signals(call::signals()?, session.interrupter(), running.clone());
     let outcome = running.during(|| session.exec(exec))?;
     call::tell_left_out(&session);
@@ -66,7 +66,11 @@ fn run(
 }
 
 /// Ends a session's interpreter.
-pub fn reset(named: &Named, image: &ImageArg, over: &WorkspaceArg) -> Result<u8, Failure> {
+pub fn reset(
+    named: &SessionNameArgs,
+    image: &ImageArg,
+    over: &WorkspaceArg,
+) -> Result<u8, CliFailure> {
     let sessions = call::engine(image, false)?.sessions(named.store.open()?);
     sessions.session(&named.name, over.policy())?.reset()?;
     Ok(0)

@@ -1,19 +1,19 @@
 //! What keeps stores small and whole: `compact`, `gc`, `check`.
 
-use crate::args::session::Named;
+use crate::args::session::SessionNameArgs;
 use crate::message::shown;
-use crate::{Failure, print};
-use wasibox::store::{Damage, Lost, Store};
+use crate::{CliFailure, print};
+use wasibox::store::{Damage, LostPart, Store};
 
 /// Makes one of old commits.
-pub fn compact(named: &Named, keep: usize) -> Result<u8, Failure> {
+pub fn compact(named: &SessionNameArgs, keep: usize) -> Result<u8, CliFailure> {
     let gone = named.store.open()?.session(&named.name)?.compact(keep)?;
     print(&format!("{gone} commits gone\n"))?;
     Ok(0)
 }
 
 /// Removes what no session needs.
-pub fn gc(store: &Store) -> Result<u8, Failure> {
+pub fn gc(store: &Store) -> Result<u8, CliFailure> {
     let gone = store.gc()?;
     print(&format!(
         "{} commits and {} objects gone, {} bytes\n",
@@ -23,7 +23,7 @@ pub fn gc(store: &Store) -> Result<u8, Failure> {
 }
 
 /// Looks whether a store is whole, and tells what is lost; the status is 1 if something is.
-pub fn check(store: &Store) -> Result<u8, Failure> {
+pub fn check(store: &Store) -> Result<u8, CliFailure> {
     let report = store.check()?;
     let mut out = String::new();
     for line in &report.file {
@@ -41,12 +41,12 @@ pub fn check(store: &Store) -> Result<u8, Failure> {
 
 fn line(damage: &Damage) -> String {
     let what = match &damage.what {
-        Lost::File(path) => shown(&String::from_utf8_lossy(path)),
-        Lost::Files => "all files".to_owned(),
-        Lost::Shell => "the shell's state".to_owned(),
-        Lost::Cell(name) => format!("the memory of {}", shown(name)),
-        Lost::Commit => "all of it".to_owned(),
-        Lost::Call => "the command or its list of files".to_owned(),
+        LostPart::File(path) => shown(&String::from_utf8_lossy(path)),
+        LostPart::Files => "all files".to_owned(),
+        LostPart::Shell => "the shell's state".to_owned(),
+        LostPart::Cell(name) => format!("the memory of {}", shown(name)),
+        LostPart::Commit => "all of it".to_owned(),
+        LostPart::Call => "the command or its list of files".to_owned(),
     };
     let commits: Vec<String> = damage.commits.iter().map(u64::to_string).collect();
     let s = if commits.len() == 1 { "" } else { "s" };

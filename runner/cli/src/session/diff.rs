@@ -1,31 +1,34 @@
 //! `runner session diff`.
 
-use crate::Failure;
-use crate::args::session::Named;
+use crate::CliFailure;
+use crate::args::session::SessionNameArgs;
 use crate::args::stored::ImageArg;
 use crate::message::{self, shown};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::Arc;
-use wasibox::diff::{Difference, ImageFiles, differences, text};
+use wasibox::diff::{ImageFiles, PathDifference, differences, text};
 use wasibox::store::snapshot::Digest;
 use wasibox::{Error, Image, terminal};
 
 /// Shows what differs between two commits.
 pub fn diff(
-    named: &Named,
+    named: &SessionNameArgs,
     image: &ImageArg,
     names: bool,
     old: u64,
     new: Option<u64>,
-) -> Result<u8, Failure> {
+) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     let info = store.info(&named.name)?;
-    let files = |n| Ok::<_, Failure>(store.commit(&named.name, n)?.state.files);
+    let files = |n| Ok::<_, CliFailure>(store.commit(&named.name, n)?.state.files);
     let (old, new) = (files(old)?, files(new.unwrap_or(info.head))?);
     let image = files_of(image, info.image)?;
     let out = std::io::stdout().lock();
-    let mut out =
-        BufWriter::new(Output { is_terminal: out.is_terminal(), out, filter: Default::default() });
+    let mut out = BufWriter::new(DiffOutput {
+        is_terminal: out.is_terminal(),
+        out,
+        filter: Default::default(),
+    });
     let done = differences(&store, &old, &new, image.as_ref(), &mut |d| match names {
         true => Ok(writeln!(out, "{}", name(&d))?),
         false => text::unified(&d, &mut out),
@@ -38,7 +41,7 @@ pub fn diff(
 }
 
 /// A path and what happened to it.
-fn name(d: &Difference<'_>) -> String {
+fn name(d: &PathDifference<'_>) -> String {
     let what = match (&d.old, &d.new) {
         (None, _) => 'A',
         (_, None) => 'D',
@@ -48,12 +51,12 @@ fn name(d: &Difference<'_>) -> String {
 }
 
 /// The image's files, if it is at hand and the one that the session was begun with.
-pub fn files_of(image: &ImageArg, begun: Option<Digest>) -> Result<Option<ImageFiles>, Failure> {
+pub fn files_of(image: &ImageArg, begun: Option<Digest>) -> Result<Option<ImageFiles>, CliFailure> {
     let Some(path) = image.find()? else {
         message::say("there is no image at hand: what it has is not shown");
         return Ok(None);
     };
-    let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
+    let image = Image::open(&path).map_err(|e| CliFailure::new(125, e))?;
     if begun.is_some_and(|begun| begun.0 != image.identity()) {
         message::say("the image is not the session's: what it has is not shown");
         return Ok(None);
@@ -62,13 +65,13 @@ pub fn files_of(image: &ImageArg, begun: Option<Digest>) -> Result<Option<ImageF
 }
 
 /// Standard output. Files are guests', so a terminal gets text and colours only.
-struct Output<W> {
+struct DiffOutput<W> {
     out: W,
     is_terminal: bool,
     filter: terminal::Filter,
 }
 
-impl<W: Write> Write for Output<W> {
+impl<W: Write> Write for DiffOutput<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         if !self.is_terminal {
             return self.out.write(bytes);

@@ -1,17 +1,17 @@
 //! What tells of sessions and commits: `list`, `show`, `history`, `log`.
 
 use super::turn::LINE;
-use crate::args::session::Named;
+use crate::args::session::SessionNameArgs;
 use crate::message::{json_shown, shown};
-use crate::{Failure, print, table};
+use crate::{CliFailure, print, table};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
-use wasibox::store::snapshot::commit::ChangeKind;
+use wasibox::store::snapshot::commit::CommitChangeKind;
 use wasibox::store::snapshot::{Blob, Commit};
 use wasibox::store::{Info, Store};
 
-fn print_json(value: &Value) -> Result<u8, Failure> {
+fn print_json(value: &Value) -> Result<u8, CliFailure> {
     print(&json_shown(format!("{value:#}\n")))?;
     Ok(0)
 }
@@ -26,7 +26,7 @@ fn info_json(info: &Info) -> Value {
 }
 
 /// The sessions of a store.
-pub fn list(store: &Store, json: bool) -> Result<u8, Failure> {
+pub fn list(store: &Store, json: bool) -> Result<u8, CliFailure> {
     let all = store.sessions()?;
     if json {
         return print_json(&all.iter().map(info_json).collect());
@@ -41,7 +41,7 @@ pub fn list(store: &Store, json: bool) -> Result<u8, Failure> {
 }
 
 /// A session's commits, and what else is to be known of each.
-struct History {
+struct CommitHistory {
     head: u64,
     commits: Vec<Commit>,
     /// Those that the head comes from, and itself.
@@ -49,8 +49,8 @@ struct History {
     tags: HashMap<u64, Vec<String>>,
 }
 
-impl History {
-    fn of(store: &Store, name: &str) -> Result<History, Failure> {
+impl CommitHistory {
+    fn of(store: &Store, name: &str) -> Result<CommitHistory, CliFailure> {
         let (head, commits) = (store.info(name)?.head, store.history(name)?);
         let parents: HashMap<u64, Option<u64>> =
             commits.iter().map(|c| (c.number, c.parent)).collect();
@@ -62,7 +62,7 @@ impl History {
         for (tag, number) in store.tags(name)? {
             tags.entry(number).or_default().push(tag);
         }
-        Ok(History { head, commits, line, tags })
+        Ok(CommitHistory { head, commits, line, tags })
     }
 
     fn tags(&self, number: u64) -> &[String] {
@@ -77,7 +77,7 @@ impl History {
         }
     }
 
-    fn json(&self, store: &Store, commit: &Commit) -> Result<Value, Failure> {
+    fn json(&self, store: &Store, commit: &Commit) -> Result<Value, CliFailure> {
         let call = &commit.call;
         Ok(json!({
             "number": commit.number,
@@ -94,9 +94,9 @@ impl History {
     }
 }
 
-fn load(store: &Store, blob: &Blob) -> Result<Vec<u8>, Failure> {
+fn load(store: &Store, blob: &Blob) -> Result<Vec<u8>, CliFailure> {
     let bytes = store.with_objects(|objects| blob.load(objects, LINE));
-    Ok(bytes.map_err(wasibox::store::Error::from)?)
+    Ok(bytes.map_err(wasibox::store::StoreError::from)?)
 }
 
 fn status(commit: &Commit) -> String {
@@ -110,9 +110,9 @@ fn changed(commit: &Commit) -> String {
 }
 
 /// A session's commits.
-pub fn history(named: &Named, json: bool) -> Result<u8, Failure> {
+pub fn history(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
-    let history = History::of(&store, &named.name)?;
+    let history = CommitHistory::of(&store, &named.name)?;
     if json {
         let all: Result<Vec<_>, _> =
             history.commits.iter().map(|c| history.json(&store, c)).collect();
@@ -140,10 +140,10 @@ pub fn history(named: &Named, json: bool) -> Result<u8, Failure> {
 }
 
 /// A session as a whole.
-pub fn show(named: &Named, json: bool) -> Result<u8, Failure> {
+pub fn show(named: &SessionNameArgs, json: bool) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     let info = store.info(&named.name)?;
-    let history = History::of(&store, &named.name)?;
+    let history = CommitHistory::of(&store, &named.name)?;
     let keys = store.keys(&named.name)?;
     let head = store.commit(&named.name, info.head)?;
     let totals = head.state.files.totals;
@@ -172,17 +172,17 @@ pub fn show(named: &Named, json: bool) -> Result<u8, Failure> {
 }
 
 /// A commit.
-pub fn show_commit(named: &Named, number: u64, json: bool) -> Result<u8, Failure> {
+pub fn show_commit(named: &SessionNameArgs, number: u64, json: bool) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     let commit = store.commit(&named.name, number)?;
-    let history = History::of(&store, &named.name)?;
+    let history = CommitHistory::of(&store, &named.name)?;
     let files = store.with_objects(|objects| commit.call.changed(objects));
-    let files = files.map_err(wasibox::store::Error::from)?;
+    let files = files.map_err(wasibox::store::StoreError::from)?;
     if json {
         let word = |kind| match kind {
-            ChangeKind::Created => "created",
-            ChangeKind::Modified => "modified",
-            ChangeKind::Deleted => "deleted",
+            CommitChangeKind::Created => "created",
+            CommitChangeKind::Modified => "modified",
+            CommitChangeKind::Deleted => "deleted",
         };
         let mut all = history.json(&store, &commit)?;
         all["files"] = files
@@ -213,9 +213,9 @@ pub fn show_commit(named: &Named, number: u64, json: bool) -> Result<u8, Failure
     put("files", changed(&commit));
     for f in files {
         let mark = match f.kind {
-            ChangeKind::Created => 'A',
-            ChangeKind::Modified => 'M',
-            ChangeKind::Deleted => 'D',
+            CommitChangeKind::Created => 'A',
+            CommitChangeKind::Modified => 'M',
+            CommitChangeKind::Deleted => 'D',
         };
         out += &format!("  {mark} {:>10}  {}\n", f.size, shown(&String::from_utf8_lossy(&f.path)));
     }
@@ -228,7 +228,7 @@ pub fn show_commit(named: &Named, number: u64, json: bool) -> Result<u8, Failure
 }
 
 /// The session's log: what is written of each call, with its time.
-pub fn log(named: &Named) -> Result<u8, Failure> {
+pub fn log(named: &SessionNameArgs) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     let out = std::io::stdout().lock();
     let mut out = std::io::BufWriter::new(out);
@@ -241,7 +241,9 @@ pub fn log(named: &Named) -> Result<u8, Failure> {
         Ok(writeln!(out, "{}", json_shown(entry.to_string()))?)
     });
     match done.and_then(|()| Ok(out.flush()?)) {
-        Err(wasibox::store::Error::Io(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(0),
+        Err(wasibox::store::StoreError::Io(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => {
+            Ok(0)
+        }
         done => Ok(done.map(|()| 0)?),
     }
 }

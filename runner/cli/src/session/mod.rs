@@ -21,11 +21,11 @@ mod workspace;
 pub use diff::files_of;
 pub use workspace::{print_diff, tell};
 
-use crate::Failure;
+use crate::CliFailure;
 use crate::args::session::{SessionCommand as Command, WorkspaceCommand};
 
 /// Does a command.
-pub fn run(command: Command) -> Result<u8, Failure> {
+pub fn run(command: Command) -> Result<u8, CliFailure> {
     match command {
         Command::Exec(args) => call::exec(&args),
         Command::Python(args) => call::cell(&args.cell, wasibox::Exec::python),

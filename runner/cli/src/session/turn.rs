@@ -1,18 +1,22 @@
 //! What makes sessions and moves them: `create`, `undo`, `redo`, `restore`, `fork`, `tag`, `rm`.
 
 use crate::args::grants::WorkspaceArg;
-use crate::args::session::Named;
+use crate::args::session::SessionNameArgs;
 use crate::args::stored::ImageArg;
-use crate::{Failure, call, message, print, table};
+use crate::{CliFailure, call, message, print, table};
 use wasibox::store::snapshot::{Commit, Digest};
-use wasibox::store::{Error, Session, Store};
+use wasibox::store::{Store, StoreError, StoreSession};
 use wasibox::{Image, WorkspaceKind};
 
 /// Bytes of a command that are looked at for its first line.
 pub const LINE: u64 = 1 << 20;
 
 /// Makes a session, and prints its name.
-pub fn create(named: &Named, image: &ImageArg, over: &WorkspaceArg) -> Result<u8, Failure> {
+pub fn create(
+    named: &SessionNameArgs,
+    image: &ImageArg,
+    over: &WorkspaceArg,
+) -> Result<u8, CliFailure> {
     let path = image.path()?;
     if over.workspace.is_some() {
         let sessions = call::engine(image, false)?.sessions(named.store.open_or_make()?);
@@ -20,7 +24,7 @@ pub fn create(named: &Named, image: &ImageArg, over: &WorkspaceArg) -> Result<u8
         print(&format!("{}\n", named.name))?;
         return Ok(0);
     }
-    let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
+    let image = Image::open(&path).map_err(|e| CliFailure::new(125, e))?;
     let store = named.store.open_or_make()?;
     store.create(&named.name, Some(Digest(image.identity())))?;
     print(&format!("{}\n", named.name))?;
@@ -30,18 +34,18 @@ pub fn create(named: &Named, image: &ImageArg, over: &WorkspaceArg) -> Result<u8
 /// Moves a session to another commit, and says to which one. One that works in a zip is moved by an engine, which saves
 /// that.
 pub fn turn(
-    named: &Named,
+    named: &SessionNameArgs,
     (image, over): (&ImageArg, &WorkspaceArg),
-    act: impl FnOnce(&Session) -> Result<Commit, Error>,
+    act: impl FnOnce(&StoreSession) -> Result<Commit, StoreError>,
     act_over: impl FnOnce(&wasibox::Session) -> Result<Commit, wasibox::Error>,
-) -> Result<u8, Failure> {
+) -> Result<u8, CliFailure> {
     let store = named.store.open()?;
     if over.workspace.is_some() {
         let session = call::engine(image, false)?.sessions(store.clone());
         let session = session.session(&named.name, over.policy())?;
         let commit = act_over(&session)?;
         let command = store.with_objects(|objects| commit.call.command.load(objects, LINE));
-        let command = command.map_err(wasibox::store::Error::from)?;
+        let command = command.map_err(wasibox::store::StoreError::from)?;
         print(&at(&commit, &command))?;
         call::tell_left_out(&session);
         return Ok(0);
@@ -49,7 +53,7 @@ pub fn turn(
     let session = store.session(&named.name)?;
     if wasibox::workspace_of(&session)? == Some(WorkspaceKind::Zip) {
         let text = format!("session '{}' works in a zip: name it with --workspace", named.name);
-        return Err(Failure::new(125, text));
+        return Err(CliFailure::new(125, text));
     }
     let commit = act(&session)?;
     let command = session.load(&commit.call.command, LINE)?;
@@ -67,14 +71,14 @@ pub fn at(commit: &Commit, command: &[u8]) -> String {
 }
 
 /// Makes a second session, and prints its name.
-pub fn fork(named: &Named, at: Option<u64>, new: &str) -> Result<u8, Failure> {
+pub fn fork(named: &SessionNameArgs, at: Option<u64>, new: &str) -> Result<u8, CliFailure> {
     named.store.open()?.fork(&named.name, at, new)?;
     print(&format!("{new}\n"))?;
     Ok(0)
 }
 
 /// Prints the names of commits.
-pub fn tags(named: &Named) -> Result<u8, Failure> {
+pub fn tags(named: &SessionNameArgs) -> Result<u8, CliFailure> {
     let tags = named.store.open()?.tags(&named.name)?;
     let rows: Vec<_> = tags.into_iter().map(|(tag, n)| vec![n.to_string(), tag]).collect();
     print(&table::table(&["N", "TAG"], &[0], &rows))?;
@@ -82,7 +86,7 @@ pub fn tags(named: &Named) -> Result<u8, Failure> {
 }
 
 /// Names a commit.
-pub fn tag(named: &Named, tag: &str, number: Option<u64>) -> Result<u8, Failure> {
+pub fn tag(named: &SessionNameArgs, tag: &str, number: Option<u64>) -> Result<u8, CliFailure> {
     let session = named.store.open()?.session(&named.name)?;
     let number = number.unwrap_or_else(|| session.head().number);
     session.tag(tag, number)?;
@@ -90,13 +94,13 @@ pub fn tag(named: &Named, tag: &str, number: Option<u64>) -> Result<u8, Failure>
 }
 
 /// Forgets the name of a commit.
-pub fn untag(named: &Named, tag: &str) -> Result<u8, Failure> {
+pub fn untag(named: &SessionNameArgs, tag: &str) -> Result<u8, CliFailure> {
     named.store.open()?.session(&named.name)?.untag(tag)?;
     Ok(0)
 }
 
 /// Forgets sessions; goes on with the others where one cannot be.
-pub fn remove(store: &Store, names: &[String]) -> Result<u8, Failure> {
+pub fn remove(store: &Store, names: &[String]) -> Result<u8, CliFailure> {
     let mut status = 0;
     for name in names {
         if let Err(e) = store.remove(name) {

@@ -1,36 +1,36 @@
 //! `runner session workspace ...`; what `runner exec` does with a workspace's folder.
 
-use crate::args::session::Over;
-use crate::{Failure, call, message, print_bytes};
+use crate::args::session::WorkspaceSessionArgs;
+use crate::{CliFailure, call, message, print_bytes};
 use std::io::IsTerminal;
-use wasibox::{Applied, Session, terminal};
+use wasibox::{ApplyReport, Session, terminal};
 
 /// Paths that are told one by one.
 const TOLD: usize = 100;
 
 /// Prints what the session has changed.
-pub fn diff(over: &Over) -> Result<u8, Failure> {
+pub fn diff(over: &WorkspaceSessionArgs) -> Result<u8, CliFailure> {
     let paths: Vec<&str> = over.paths.iter().map(String::as_str).collect();
     print_diff(&open(over)?, &paths)
 }
 
 /// Brings changes back; status 1 if some were left.
-pub fn apply(over: &Over) -> Result<u8, Failure> {
+pub fn apply(over: &WorkspaceSessionArgs) -> Result<u8, CliFailure> {
     let paths: Vec<&str> = over.paths.iter().map(String::as_str).collect();
     let done = open(over)?.workspace_apply(&paths)?;
     Ok(u8::from(!tell(&done)))
 }
 
-fn open(over: &Over) -> Result<Session, Failure> {
+fn open(over: &WorkspaceSessionArgs) -> Result<Session, CliFailure> {
     if over.workspace.workspace.is_none() {
-        return Err(Failure::usage("a folder is missing: name it with --workspace"));
+        return Err(CliFailure::usage("a folder is missing: name it with --workspace"));
     }
     let sessions = call::engine(&over.image, false)?.sessions(over.named.store.open()?);
     Ok(sessions.session(&over.named.name, over.workspace.policy())?)
 }
 
 /// Prints what a session has changed.
-pub fn print_diff(session: &Session, paths: &[&str]) -> Result<u8, Failure> {
+pub fn print_diff(session: &Session, paths: &[&str]) -> Result<u8, CliFailure> {
     let mut diff = session.workspace_diff(paths)?;
     if std::io::stdout().is_terminal() {
         // Files are guests': a terminal gets text and colours only.
@@ -44,7 +44,7 @@ pub fn print_diff(session: &Session, paths: &[&str]) -> Result<u8, Failure> {
 }
 
 /// Tells what was brought back; whether that was all.
-pub fn tell(done: &Applied) -> bool {
+pub fn tell(done: &ApplyReport) -> bool {
     message::say(&format!("{} of the folder's paths were changed", done.done.len()));
     for (path, why) in done.left.iter().take(TOLD) {
         message::say(&format!("{path} is left as it is: {why}"));

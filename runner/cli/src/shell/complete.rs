@@ -1,6 +1,6 @@
 //! What the Tab key gives, and whether a command is whole.
 
-use crate::Failure;
+use crate::CliFailure;
 use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
@@ -35,7 +35,7 @@ pub struct Completions {
 }
 
 /// A word that is being typed.
-struct Word<'a> {
+struct WordToComplete<'a> {
     /// Where it begins in the line.
     start: usize,
     /// As it is in the line.
@@ -50,7 +50,7 @@ impl Completions {
         session: &Session,
         image: &Arc<Image>,
         mounts: Vec<MountSpec>,
-    ) -> Result<Completions, Failure> {
+    ) -> Result<Completions, CliFailure> {
         let commands = image.commands().iter().map(|c| c.name.clone());
         let commands = commands.chain(BUILTINS.iter().map(|b| (*b).to_owned())).collect();
         let files = ImageFiles::new(image.clone())?;
@@ -62,7 +62,7 @@ impl Completions {
         dir.clone_into(&mut self.dir);
     }
 
-    fn candidates(&self, word: &Word<'_>) -> Vec<Pair> {
+    fn candidates(&self, word: &WordToComplete<'_>) -> Vec<Pair> {
         let plain = unescaped(word.text, word.quote);
         let mut out = Vec::new();
         if word.is_command && !plain.contains('/') {
@@ -128,7 +128,7 @@ impl Completions {
     }
 }
 
-fn pair(display: String, text: &str, end: &str, word: &Word<'_>) -> Pair {
+fn pair(display: String, text: &str, end: &str, word: &WordToComplete<'_>) -> Pair {
     let mut replacement = String::new();
     match word.quote {
         Some(quote) => {
@@ -178,7 +178,7 @@ fn quoted(text: &str, quote: char) -> String {
 }
 
 /// The word at the end of what is typed.
-fn word(typed: &str) -> Word<'_> {
+fn word(typed: &str) -> WordToComplete<'_> {
     // What has been seen: the word's begin, its quote, whether a command is due.
     let (mut start, mut quote, mut is_command, mut begun) = (0, None, true, false);
     let mut quote_at = 0;
@@ -226,8 +226,10 @@ fn word(typed: &str) -> Word<'_> {
     }
     match quote {
         // A quote in the middle of a word: what is in it is completed.
-        Some(_) => Word { start: quote_at, text: &typed[quote_at + 1..], quote, is_command },
-        None => Word { start, text: &typed[start..], quote, is_command },
+        Some(_) => {
+            WordToComplete { start: quote_at, text: &typed[quote_at + 1..], quote, is_command }
+        }
+        None => WordToComplete { start, text: &typed[start..], quote, is_command },
     }
 }
 

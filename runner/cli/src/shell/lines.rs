@@ -2,7 +2,7 @@
 //! where the session goes.
 
 use super::complete::Completions;
-use crate::{Failure, message};
+use crate::{CliFailure, message};
 use rustyline::error::ReadlineError;
 use rustyline::history::{History, MemHistory, SearchDirection};
 use rustyline::{CompletionType, Config, Editor};
@@ -15,19 +15,19 @@ const LINES: usize = 1000;
 const BYTES: usize = 256 << 10;
 
 /// An editor of lines.
-pub struct Lines(Editor<Completions, MemHistory>);
+pub struct LineEditor(Editor<Completions, MemHistory>);
 
 /// What was read.
-pub enum Read {
+pub enum EditedLine {
     Line(String),
     /// The person has thought again.
     Nothing,
     End,
 }
 
-impl Lines {
+impl LineEditor {
     /// With what was typed before in the session.
-    pub fn new(completions: Completions, session: &Session) -> Result<Lines, Failure> {
+    pub fn new(completions: Completions, session: &Session) -> Result<LineEditor, CliFailure> {
         let config = Config::builder()
             .completion_type(CompletionType::List)
             .max_history_size(LINES)
@@ -45,18 +45,18 @@ impl Lines {
                 line.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
             editor.add_history_entry(plain).map_err(failed)?;
         }
-        Ok(Lines(editor))
+        Ok(LineEditor(editor))
     }
 
     /// Reads a command, in the directory in which it will run.
-    pub fn read(&mut self, prompt: &str, dir: &str) -> Result<Read, Failure> {
+    pub fn read(&mut self, prompt: &str, dir: &str) -> Result<EditedLine, CliFailure> {
         if let Some(completions) = self.0.helper_mut() {
             completions.set_directory(dir);
         }
         match self.0.readline(prompt) {
-            Ok(line) => Ok(Read::Line(line)),
-            Err(ReadlineError::Interrupted) => Ok(Read::Nothing),
-            Err(ReadlineError::Eof) => Ok(Read::End),
+            Ok(line) => Ok(EditedLine::Line(line)),
+            Err(ReadlineError::Interrupted) => Ok(EditedLine::Nothing),
+            Err(ReadlineError::Eof) => Ok(EditedLine::End),
             Err(e) => Err(failed(e)),
         }
     }
@@ -82,6 +82,6 @@ impl Lines {
     }
 }
 
-fn failed(e: ReadlineError) -> Failure {
-    Failure::new(125, format!("the terminal: {e}"))
+fn failed(e: ReadlineError) -> CliFailure {
+    CliFailure::new(125, format!("the terminal: {e}"))
 }

@@ -15,12 +15,12 @@
 mod complete;
 mod lines;
 
-use crate::args::grants::Granted;
+use crate::args::grants::GrantSettings;
 use crate::args::session::ShellArgs;
-use crate::call::{self, Running};
-use crate::{Failure, message, tools};
+use crate::call::{self, RunningCall};
+use crate::{CliFailure, message, tools};
 use complete::Completions;
-use lines::{Lines, Read};
+use lines::{EditedLine, LineEditor};
 use sh_syntax::parse::is_complete;
 use std::io::{BufRead, IsTerminal};
 use wasibox::{Exec, Input, Limits, Output, Session};
@@ -28,9 +28,9 @@ use wasibox::{Exec, Input, Limits, Output, Session};
 /// What a session without a name is called in the prompt.
 const UNNAMED: &str = "box";
 
-struct Shell {
+struct InteractiveShell {
     session: Session,
-    running: Running,
+    running: RunningCall,
     limits: Limits,
     is_raw: bool,
     /// That of the last command.
@@ -38,8 +38,8 @@ struct Shell {
 }
 
 /// Runs commands until the person leaves; the status of the last one.
-pub fn run(args: &ShellArgs) -> Result<u8, Failure> {
-    let Granted { policy, require_walls, tools_from, .. } = args.grants.granted()?;
+pub fn run(args: &ShellArgs) -> Result<u8, CliFailure> {
+    let GrantSettings { policy, require_walls, tools_from, .. } = args.grants.granted()?;
     let limits = policy.limits;
     let engine = call::engine(&args.image, require_walls)?;
     let _servers = tools::connect(&engine, &tools_from)?;
@@ -51,11 +51,11 @@ pub fn run(args: &ShellArgs) -> Result<u8, Failure> {
             (sessions.session(name, policy.clone())?, name.as_str())
         }
     };
-    let running = Running::default();
-    let mut shell = Shell { session, running, limits, is_raw: args.raw, status: 0 };
+    let running = RunningCall::default();
+    let mut shell = InteractiveShell { session, running, limits, is_raw: args.raw, status: 0 };
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         let completions = Completions::new(&shell.session, engine.image(), policy.mounts)?;
-        let lines = Lines::new(completions, &shell.session)?;
+        let lines = LineEditor::new(completions, &shell.session)?;
         // After the editor, which has a handler for Ctrl-C as long as it is there.
         shell.watch_signals()?;
         shell.talk(name, lines)?;
@@ -66,22 +66,22 @@ pub fn run(args: &ShellArgs) -> Result<u8, Failure> {
     Ok(shell.status)
 }
 
-impl Shell {
-    fn watch_signals(&self) -> Result<(), Failure> {
+impl InteractiveShell {
+    fn watch_signals(&self) -> Result<(), CliFailure> {
         let interrupt = self.session.interrupter();
         call::watch_signals(call::signals()?, interrupt, self.running.clone());
         Ok(())
     }
 
     /// Commands of a person.
-    fn talk(&mut self, name: &str, mut lines: Lines) -> Result<(), Failure> {
+    fn talk(&mut self, name: &str, mut lines: LineEditor) -> Result<(), CliFailure> {
         loop {
             let dir = String::from_utf8_lossy(&self.session.directory()?).into_owned();
             let prompt = format!("{name}:{}$ ", message::shown(&dir));
             let line = match lines.read(&prompt, &dir)? {
-                Read::Line(line) => line,
-                Read::Nothing => continue,
-                Read::End => return Ok(()),
+                EditedLine::Line(line) => line,
+                EditedLine::Nothing => continue,
+                EditedLine::End => return Ok(()),
             };
             if line.trim().is_empty() {
                 continue;
@@ -96,7 +96,7 @@ impl Shell {
     }
 
     /// Commands of standard input.
-    fn read(&mut self) -> Result<(), Failure> {
+    fn read(&mut self) -> Result<(), CliFailure> {
         let mut input = std::io::stdin().lock();
         let mut text = Vec::new();
         loop {
@@ -146,7 +146,7 @@ impl Shell {
                 outcome.exit_code
             }
             Err(e) => {
-                let failure = Failure::from(e);
+                let failure = CliFailure::from(e);
                 message::say(&failure.text);
                 failure.status
             }

@@ -1,9 +1,9 @@
 //! Shorthands for the tests.
 #![allow(dead_code)] // each test file uses some
 
-use wasibox_files::{Answer, Content, FilesError, Request, apply};
+use wasibox_files::{Answer, FileText, FilesError, Request, apply};
 use wasibox_vfs::tree::ROOT;
-use wasibox_vfs::{Budget, DiskLimits, Loc, MountSpec, OpenFlags, Opened, Protected, Vfs};
+use wasibox_vfs::{Budget, DiskLimits, Loc, MountSpec, OpenFlags, OpenResult, ProtectedPaths, Vfs};
 
 pub const ROOT_LOC: Loc = Loc::Tree(ROOT);
 const READ: OpenFlags = OpenFlags {
@@ -18,7 +18,8 @@ const READ: OpenFlags = OpenFlags {
 };
 
 pub fn with(mounts: &[MountSpec], limits: DiskLimits) -> Vfs {
-    let vfs = Vfs::new([], mounts, limits, Budget::new(1 << 30), &Protected::default()).unwrap();
+    let vfs =
+        Vfs::new([], mounts, limits, Budget::new(1 << 30), &ProtectedPaths::default()).unwrap();
     if vfs.stat(&ROOT_LOC, b"/work", true).is_err() {
         vfs.mkdir(&ROOT_LOC, b"/work", 0o755).unwrap();
     }
@@ -32,13 +33,17 @@ pub fn vfs() -> Vfs {
 /// Puts a file as a guest would.
 pub fn put(v: &Vfs, path: &str, bytes: impl AsRef<[u8]>) {
     let how = OpenFlags { write: true, create: true, truncate: true, ..READ };
-    let Opened::File(f) = v.open(&ROOT_LOC, path.as_bytes(), how, 0o644).unwrap() else { panic!() };
+    let OpenResult::File(f) = v.open(&ROOT_LOC, path.as_bytes(), how, 0o644).unwrap() else {
+        panic!()
+    };
     f.write(0, false, bytes.as_ref()).unwrap();
 }
 
 /// Gets a file as a guest would.
 pub fn get(v: &Vfs, path: &str) -> Vec<u8> {
-    let Opened::File(f) = v.open(&ROOT_LOC, path.as_bytes(), READ, 0).unwrap() else { panic!() };
+    let OpenResult::File(f) = v.open(&ROOT_LOC, path.as_bytes(), READ, 0).unwrap() else {
+        panic!()
+    };
     let (mut out, mut piece) = (Vec::new(), vec![0; 1 << 16]);
     loop {
         match f.read(out.len() as u64, &mut piece).unwrap() {
@@ -88,7 +93,7 @@ pub fn err(v: &Vfs, json: &str) -> String {
 /// The text that `read` gives.
 pub fn read(v: &Vfs, json: &str) -> String {
     match ok(v, &format!("{{\"read\": {json}}}")) {
-        Answer::Read { content: Content::Text { text, .. }, .. } => text,
+        Answer::Read { content: FileText::Text { text, .. }, .. } => text,
         other => panic!("{json}: {other:?}"),
     }
 }

@@ -7,11 +7,11 @@
 //!
 //! # Invariants
 //! - Code counts only for the engine and the kind of machine that it was made for, and where the CPU has all features
-//!   that it uses ([`Needs`]); the engine looks at the features once more when it loads it.
+//!   that it uses ([`CodeRequirements`]); the engine looks at the features once more when it loads it.
 //! - It is kept under this machine's key for the module: that other code uses fewer features, or more than code that is
 //!   compiled here, does not matter once it is known to run here.
 
-use super::{Files, Key, Store, program_files, snapshot_files};
+use super::{ArtifactKey, ArtifactStore, ChecksummedFiles, program_files, snapshot_files};
 use crate::{engine, key, snapshot, trusted};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -21,17 +21,17 @@ use wasibox_image::Image;
 
 /// What machine code needs of the engine and the CPU that run it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Needs {
+pub struct CodeRequirements {
     /// Engine, its version, and the kind of machine.
     pub engine: String,
     /// Names of CPU features, as `sse4.1`.
     pub features: Vec<String>,
 }
 
-impl Needs {
+impl CodeRequirements {
     /// Returns what code needs that is compiled here.
-    pub fn of_own() -> Needs {
-        Needs { engine: engine::kind(), features: engine::feature_names() }
+    pub fn of_own() -> CodeRequirements {
+        CodeRequirements { engine: engine::kind(), features: engine::feature_names() }
     }
 
     /// Checks that such code can run here.
@@ -52,14 +52,14 @@ impl Needs {
 
 /// The program of an image that code is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subject {
+pub struct CodeSubject {
     /// Digest of its module, in hexadecimal.
     pub module: String,
     /// Of a snapshot: the digest of the root file system beside it.
     pub tree: Option<String>,
 }
 
-impl Subject {
+impl CodeSubject {
     /// Returns the key under which this machine keeps it; `None` if the digest is none.
     fn key(&self) -> Option<String> {
         let is_digest = self.module.len() == 64 && self.module.is_ascii();
@@ -75,17 +75,17 @@ impl Subject {
 
 /// A program's code and its memory's template, or the snapshot of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Carried {
-    Program { subject: Subject, code: Vec<u8>, template: Vec<u8> },
-    Snapshot { subject: Subject, memory: Vec<u8> },
+pub enum CarriedCode {
+    Program { subject: CodeSubject, code: Vec<u8>, template: Vec<u8> },
+    Snapshot { subject: CodeSubject, memory: Vec<u8> },
 }
 
 /// All code that is kept in a folder for an image; `None` if some is not there or not as it was written.
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn take(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<Carried>>> {
-    let store = Store { dir: Some(dir.to_owned()), progress: &|_| {} };
+pub fn take(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<CarriedCode>>> {
+    let store = ArtifactStore { dir: Some(dir.to_owned()), progress: &|_| {} };
     let Some((dir, secret)) = store.place(false) else { return Ok(None) };
     let mut all = Vec::new();
     for digest in image.atoms().values() {
@@ -93,14 +93,14 @@ pub fn take(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<Carried>>> 
         let Some([code, template]) = files.open(&secret, &|_| {}) else {
             return Ok(None);
         };
-        let subject = Subject { module: super::hex(digest), tree: None };
+        let subject = CodeSubject { module: super::hex(digest), tree: None };
         let (code, template) = (read(code)?, read(template)?);
-        all.push(Carried::Program { subject: subject.clone(), code, template });
+        all.push(CarriedCode::Program { subject: subject.clone(), code, template });
         let files = snapshot_files(dir, &snapshot::key(digest, image.tree()));
         // Only some programs have one.
         if let Some([memory]) = files.open(&secret, &|_| {}) {
-            let subject = Subject { tree: Some(image.tree().to_owned()), ..subject };
-            all.push(Carried::Snapshot { subject, memory: read(memory)? });
+            let subject = CodeSubject { tree: Some(image.tree().to_owned()), ..subject };
+            all.push(CarriedCode::Snapshot { subject, memory: read(memory)? });
         }
     }
     Ok(Some(all))
@@ -112,7 +112,7 @@ pub fn take(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<Carried>>> 
 /// # Errors
 /// If it cannot be read.
 pub fn memories(image: &Image, dir: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
-    let store = Store { dir: Some(dir.to_owned()), progress: &|_| {} };
+    let store = ArtifactStore { dir: Some(dir.to_owned()), progress: &|_| {} };
     let Some((dir, secret)) = store.place(false) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     for (name, digest) in image.atoms() {
@@ -131,20 +131,20 @@ fn read(mut file: File) -> std::io::Result<Vec<u8>> {
 }
 
 /// A folder that takes code in.
-pub struct Into {
+pub struct ArtifactFolder {
     dir: PathBuf,
-    key: Key,
+    key: ArtifactKey,
 }
 
-impl Into {
+impl ArtifactFolder {
     /// The folder of that name, made if need be.
     ///
     /// # Errors
     /// Why it cannot be trusted.
-    pub fn dir(dir: &Path) -> Result<Into, String> {
+    pub fn dir(dir: &Path) -> Result<ArtifactFolder, String> {
         trusted::private_dir(dir)?;
-        let key = Key::load(key::default_dir().as_deref(), dir, &|_| {})?;
-        Ok(Into { dir: dir.to_owned(), key })
+        let key = ArtifactKey::load(key::default_dir().as_deref(), dir, &|_| {})?;
+        Ok(ArtifactFolder { dir: dir.to_owned(), key })
     }
 
     /// Keeps something, unless it is there already. Whether its code runs here is the caller's to check
@@ -152,19 +152,21 @@ impl Into {
     ///
     /// # Errors
     /// If its digest is none, or it cannot be written.
-    pub fn put(&self, carried: &Carried) -> std::io::Result<()> {
+    pub fn put(&self, carried: &CarriedCode) -> std::io::Result<()> {
         match carried {
-            Carried::Program { subject, code, template } => {
+            CarriedCode::Program { subject, code, template } => {
                 self.add(subject, program_files, [code, template])
             }
-            Carried::Snapshot { subject, memory } => self.add(subject, snapshot_files, [memory]),
+            CarriedCode::Snapshot { subject, memory } => {
+                self.add(subject, snapshot_files, [memory])
+            }
         }
     }
 
     fn add<const N: usize>(
         &self,
-        subject: &Subject,
-        files: impl Fn(&Path, &str) -> Files<N>,
+        subject: &CodeSubject,
+        files: impl Fn(&Path, &str) -> ChecksummedFiles<N>,
         contents: [&[u8]; N],
     ) -> std::io::Result<()> {
         let key = subject.key().ok_or(std::io::ErrorKind::InvalidData)?;
@@ -185,18 +187,18 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use wasmer::sys::{CpuFeature, Target};
 
-    fn subject(digest: &[u8; 32]) -> Subject {
-        Subject { module: crate::artifact::hex(digest), tree: None }
+    fn subject(digest: &[u8; 32]) -> CodeSubject {
+        CodeSubject { module: crate::artifact::hex(digest), tree: None }
     }
 
     #[test]
     fn what_is_taken_in_is_found() {
         let tmp = tempfile::tempdir().unwrap();
         let dir = tmp.path().join("aot");
-        let into = Into::dir(&dir).unwrap();
+        let into = ArtifactFolder::dir(&dir).unwrap();
         let digest = [0x5a; 32];
         let (code, template) = (b"code".to_vec(), b"template".to_vec());
-        let carried = Carried::Program { subject: subject(&digest), code, template };
+        let carried = CarriedCode::Program { subject: subject(&digest), code, template };
         into.put(&carried).unwrap();
         let key = crate::artifact::key(&digest);
         let [code, template] = program_files(&dir, &key).open(&into.key, &|_| {}).unwrap();
@@ -210,8 +212,8 @@ mod tests {
         let before = stamp(&name);
         into.put(&carried).unwrap();
         assert_eq!(stamp(&name), before);
-        let subject = Subject { tree: Some("tree".into()), ..subject(&digest) };
-        into.put(&Carried::Snapshot { subject, memory: vec![7; 10] }).unwrap();
+        let subject = CodeSubject { tree: Some("tree".into()), ..subject(&digest) };
+        into.put(&CarriedCode::Snapshot { subject, memory: vec![7; 10] }).unwrap();
         let key = snapshot::key(&digest, "tree");
         assert!(snapshot_files(&dir, &key).open(&into.key, &|_| {}).is_some());
     }
@@ -219,32 +221,32 @@ mod tests {
     #[test]
     fn names_and_folders_are_looked_at() {
         let tmp = tempfile::tempdir().unwrap();
-        let into = Into::dir(&tmp.path().join("aot")).unwrap();
+        let into = ArtifactFolder::dir(&tmp.path().join("aot")).unwrap();
         let long = format!("{}é", "a".repeat(62));
         for module in
             ["", "../../../../etc/passwd", &"g".repeat(64), &"a".repeat(63), &"a".repeat(66), &long]
         {
-            let subject = Subject { module: module.to_owned(), tree: None };
-            let carried = Carried::Snapshot { subject, memory: vec![] };
+            let subject = CodeSubject { module: module.to_owned(), tree: None };
+            let carried = CarriedCode::Snapshot { subject, memory: vec![] };
             assert!(into.put(&carried).is_err(), "{module}");
         }
         let open = tmp.path().join("open");
         std::fs::create_dir(&open).unwrap();
         std::fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();
-        assert!(Into::dir(&open).is_err());
+        assert!(ArtifactFolder::dir(&open).is_err());
     }
 
     #[test]
     fn code_for_features_that_this_cpu_lacks_is_refused() {
-        let own = Needs::of_own();
+        let own = CodeRequirements::of_own();
         own.check().unwrap();
-        let fewer = Needs { features: vec![own.features[0].clone()], ..own.clone() };
+        let fewer = CodeRequirements { features: vec![own.features[0].clone()], ..own.clone() };
         fewer.check().unwrap();
         let more = [own.features.clone(), vec!["sse9".to_owned()]].concat();
-        let why = Needs { features: more, ..own.clone() }.check().unwrap_err();
+        let why = CodeRequirements { features: more, ..own.clone() }.check().unwrap_err();
         assert_eq!(why, "it was made for another CPU: this one has no sse9");
         let engine = format!("{} of tomorrow", own.engine);
-        let why = Needs { engine, ..own }.check().unwrap_err();
+        let why = CodeRequirements { engine, ..own }.check().unwrap_err();
         assert!(why.contains("another version"), "{why}");
     }
 
@@ -267,9 +269,9 @@ mod tests {
             let dir = tmp.path().join("aot");
             let made = compile_for(target, "m", wasm.to_vec()).unwrap();
             let (subject, code) = (subject(&digest), made.code);
-            let carried = Carried::Program { subject, code, template: made.template };
-            Into::dir(&dir).unwrap().put(&carried).unwrap();
-            let store = Store { dir: Some(dir), progress: &|line| panic!("{line}") };
+            let carried = CarriedCode::Program { subject, code, template: made.template };
+            ArtifactFolder::dir(&dir).unwrap().put(&carried).unwrap();
+            let store = ArtifactStore { dir: Some(dir), progress: &|line| panic!("{line}") };
             let engine = engine::new(1 << 20);
             let loaded = store.load::<ArtifactError>(&engine, "m", &digest, || panic!("compiled"));
             let mut instances = wasmer::Store::new(engine);

@@ -1,9 +1,9 @@
 //! CPU time of the host's threads.
 
-use wasibox_kernel::Cpu;
+use wasibox_kernel::CpuUsage;
 
 /// What the calling thread has used so far.
-pub fn usage() -> Cpu {
+pub fn usage() -> CpuUsage {
     // JUSTIFICATION: rustix tells no user and system time of a thread.
     // SAFETY: rusage is plain data, for which zero is valid, and live for the call.
     let u = unsafe {
@@ -12,7 +12,7 @@ pub fn usage() -> Cpu {
         u
     };
     let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
-    Cpu { user: ns(u.ru_utime), system: ns(u.ru_stime) }
+    CpuUsage { user: ns(u.ru_utime), system: ns(u.ru_stime) }
 }
 
 /// CPU time of the calling thread in nanoseconds.

@@ -4,12 +4,12 @@ use super::{Process, Programs};
 use crate::stack;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use wasibox_kernel::{Guest, Halt, Memory, Watch};
+use wasibox_kernel::{CallMemory, Guest, Halt, HostWatch};
 use wasibox_vfs::Errno;
 use wasmer::{AsStoreMut, FunctionEnvMut, TypedFunction};
 
 /// What a store holds for the process that runs in it.
-pub struct Env {
+pub struct StoreEnv {
     /// `None` between two processes.
     pub process: Option<Arc<Process>>,
     pub memory: Option<wasmer::Memory>,
@@ -17,20 +17,20 @@ pub struct Env {
 }
 
 /// The guest's linear memory during one call.
-pub struct Mem<'a> {
+pub struct CallMemoryView<'a> {
     base: *mut u8,
     len: usize,
     _store: PhantomData<&'a mut ()>,
 }
 
-impl Mem<'_> {
+impl CallMemoryView<'_> {
     /// Where the byte at `at` lies on the host.
     pub fn host_address(&self, at: u32) -> usize {
         self.base as usize + at as usize
     }
 }
 
-impl Memory for Mem<'_> {
+impl CallMemory for CallMemoryView<'_> {
     fn size(&self) -> usize {
         self.len
     }
@@ -65,15 +65,19 @@ impl Memory for Mem<'_> {
     }
 }
 
-impl Guest<Programs> for FunctionEnvMut<'_, Env> {
+impl Guest<Programs> for FunctionEnvMut<'_, StoreEnv> {
     fn process(&self) -> Option<Arc<Process>> {
         self.data().process.clone()
     }
 
-    fn memory(&mut self) -> Option<Mem<'_>> {
+    fn memory(&mut self) -> Option<CallMemoryView<'_>> {
         let memory = self.data().memory.clone()?;
         let view = memory.view(self);
-        Some(Mem { base: view.data_ptr(), len: view.data_size() as usize, _store: PhantomData })
+        Some(CallMemoryView {
+            base: view.data_ptr(),
+            len: view.data_size() as usize,
+            _store: PhantomData,
+        })
     }
 
     fn handle(&mut self, process: &Arc<Process>, signal: u8) -> Result<bool, Halt> {

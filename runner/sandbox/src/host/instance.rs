@@ -14,15 +14,15 @@
 //! - Between two processes nothing of the first one stays reachable: its memory is dropped by
 //!   the host's kernel, globals get their first values, and the store lets go of the process.
 
-use super::guest::Env;
-use super::second::Pattern;
+use super::guest::StoreEnv;
+use super::second::ThreadPattern;
 use super::thread::ended_by;
 use super::{Process, link};
-use crate::cell::{ANSWER_LEN, Answer, MAX_JSON, MAX_VALUE};
+use crate::cell::{ANSWER_LEN, CellAnswer, MAX_JSON, MAX_VALUE};
 use crate::interrupt::take_thrown;
-use crate::loaded::Loaded;
-use crate::memory::{Put, Renewable, put_here};
-use crate::programs::{Code, function_of};
+use crate::loaded::LoadedProgram;
+use crate::memory::{NextMemoryGuard, RenewableMemory, put_here};
+use crate::programs::{CodeHolder, function_of};
 use crate::template::{ALIGN, global_name};
 use crate::track::PART;
 use box_abi::signal;
@@ -30,8 +30,8 @@ use rustix::mm;
 use std::ops::Range;
 use std::sync::Arc;
 use wasibox_kernel::call_thread::START;
-use wasibox_kernel::{End, Entry, GO_ON, Halt, LOCALS, Status, complain};
-use wasibox_vfs::Program;
+use wasibox_kernel::{EntryPoint, GO_ON, Halt, LOCALS, ProcessStatus, ProgramEnd, complain};
+use wasibox_vfs::ProgramMark;
 use wasibox_vfs::{Budget, Reservation};
 use wasmer::{
     Extern, FunctionEnv, Global, Instance, InstantiationError, RuntimeError, Store, TypedFunction,
@@ -43,42 +43,42 @@ use wasmer::{
 const SMALL: usize = 16 << 20;
 
 /// An instance with its store.
-pub struct Ready {
+pub struct ReadyInstance {
     /// Which program it is an instance of.
-    pub program: Program,
+    pub program: ProgramMark,
     /// Where its processes begin.
-    pub entry: Entry,
+    pub entry: EntryPoint,
     store: Store,
-    env: FunctionEnv<Env>,
-    function: Function,
+    env: FunctionEnv<StoreEnv>,
+    function: EntryFunction,
     /// Exported globals with their first values; `None` if that is not all that can change.
     globals: Option<Vec<(Global, Value)>>,
     /// What puts memory back to its beginning, if the instance may serve again.
-    reset: Option<Renewable>,
+    reset: Option<RenewableMemory>,
     /// Of a cell program: where its memory lies.
-    memory: Option<Renewable>,
+    memory: Option<RenewableMemory>,
     /// What its process's further threads are made of, if it may have any.
-    pattern: Option<Arc<Pattern>>,
+    pattern: Option<Arc<ThreadPattern>>,
     /// What exceptions in its store have taken of a budget, if its process has ended.
-    thrown: Thrown,
+    thrown: ExceptionCharge,
     /// Charged for its process besides memory: tables and the first part of the stack.
     held: Option<Reservation>,
     /// What the last cell has answered.
-    answer: Option<Answer>,
+    answer: Option<CellAnswer>,
     /// The last field, since fields are dropped in order.
-    _code: Arc<Code>,
+    _code: Arc<CodeHolder>,
 }
 
 // JUSTIFICATION: an interpreter between two cells is in nobody's thread and runs on another one next.
 // SAFETY: the engine's store is not `Send` because it consists of raw pointers, all into memory that it owns
-// itself, and because others may put values of theirs into it: we put in `Env`, which is `Send` (the compiler
+// itself, and because others may put values of theirs into it: we put in `StoreEnv`, which is `Send` (the compiler
 // checks it for each import), and no handler. What the engine keeps by thread (the context of a running
 // call, its stack, its trap handlers) exists during a call only, and whoever has the value by `&mut` is
 // alone with it.
-unsafe impl Send for Ready {}
+unsafe impl Send for ReadyInstance {}
 
 /// What a process begins with.
-enum Function {
+enum EntryFunction {
     Plain(TypedFunction<(), ()>),
     /// See [`crate::snapshot::RESUME`].
     Resume(TypedFunction<(), i32>),
@@ -87,23 +87,23 @@ enum Function {
 }
 
 /// An instance with what it was made in.
-pub struct Made {
+pub struct GuestInstance {
     pub store: Store,
-    pub env: FunctionEnv<Env>,
+    pub env: FunctionEnv<StoreEnv>,
     pub instance: Instance,
     /// Those that can change.
     pub globals: Vec<Global>,
-    pub here: Put,
+    pub here: NextMemoryGuard,
 }
 
 /// Makes an instance for a thread of `process`, with the memory that `put` has made ready for it.
 pub fn instantiate(
     process: &Arc<Process>,
-    loaded: &Loaded,
-    put: impl FnOnce() -> Put,
-) -> Result<Made, End> {
+    loaded: &LoadedProgram,
+    put: impl FnOnce() -> NextMemoryGuard,
+) -> Result<GuestInstance, ProgramEnd> {
     let mut store = Store::new(process.kernel.host.engine().clone());
-    let env = Env { process: Some(process.clone()), memory: None, handler: None };
+    let env = StoreEnv { process: Some(process.clone()), memory: None, handler: None };
     let env = FunctionEnv::new(&mut store, env);
     let imports = link::imports(&mut store, &env, &loaded.module);
     let here = put();
@@ -113,14 +113,14 @@ pub fn instantiate(
         // A kill may come while the instance is made.
         Err(_) if process.fatal().is_some() => {
             let sig = process.fatal().unwrap_or(signal::KILL);
-            return Err(End::Status(Status::Signaled(sig)));
+            return Err(ProgramEnd::Status(ProcessStatus::Signaled(sig)));
         }
         Err(e) => {
             let why = e.to_string();
             let memory = why.contains("memory limit");
             let text = if memory { "cannot start: the memory limit is reached" } else { &why };
             complain(process, text);
-            return Err(End::Status(Status::Exited(if memory { 137 } else { 126 })));
+            return Err(ProgramEnd::Status(ProcessStatus::Exited(if memory { 137 } else { 126 })));
         }
     };
     if let Ok(memory) = instance.exports.get_memory("memory") {
@@ -131,7 +131,7 @@ pub fn instantiate(
         _ => None,
     });
     let globals = globals.collect();
-    Ok(Made { store, env, instance, globals, here })
+    Ok(GuestInstance { store, env, instance, globals, here })
 }
 
 /// What further threads of a process are made of. `None` where an instance has more that can change than memory and
@@ -139,12 +139,12 @@ pub fn instantiate(
 fn pattern(
     store: &mut Store,
     instance: &Instance,
-    entry: Entry,
-    loaded: &Loaded,
-    memory: &Renewable,
-) -> Option<Arc<Pattern>> {
+    entry: EntryPoint,
+    loaded: &LoadedProgram,
+    memory: &RenewableMemory,
+) -> Option<Arc<ThreadPattern>> {
     instance.exports.get_function(START).ok()?;
-    if !loaded.template.plain || entry == Entry::Prepare {
+    if !loaded.template.plain || entry == EntryPoint::Prepare {
         return None;
     }
     let locals = instance.exports.get_global(LOCALS).ok();
@@ -152,14 +152,14 @@ fn pattern(
         Value::I32(at) => Some(at as u32),
         _ => None,
     });
-    Some(Arc::new(Pattern { loaded: loaded.clone(), memory: memory.share(), locals }))
+    Some(Arc::new(ThreadPattern { loaded: loaded.clone(), memory: memory.share(), locals }))
 }
 
 /// What exceptions have taken, given back when their store is gone.
 #[derive(Default)]
-struct Thrown(Option<(Arc<Budget>, u64)>);
+struct ExceptionCharge(Option<(Arc<Budget>, u64)>);
 
-impl Drop for Thrown {
+impl Drop for ExceptionCharge {
     fn drop(&mut self) {
         if let Some((budget, bytes)) = &self.0 {
             budget.give(*bytes);
@@ -168,7 +168,7 @@ impl Drop for Thrown {
 }
 
 /// How a call of its function ended.
-enum Called {
+enum EntryResult {
     Ended,
     /// It wants its beginning.
     Declined,
@@ -179,22 +179,23 @@ enum Called {
 /// What a cell program leaves besides memory: a value for each global.
 pub type Globals = Vec<u64>;
 
-impl Ready {
+impl ReadyInstance {
     /// Makes an instance for `process`; `memory` is reserved for its memory.
     pub fn new(
         process: &Arc<Process>,
-        program: Program,
-        entry: Entry,
-        loaded: &Loaded,
+        program: ProgramMark,
+        entry: EntryPoint,
+        loaded: &LoadedProgram,
         memory: Option<Reservation>,
-    ) -> Result<Ready, End> {
+    ) -> Result<ReadyInstance, ProgramEnd> {
         let memory = memory.or_else(|| process.kernel.budget.reserve(loaded.needs(entry)));
         let put = || put_here(&process.kernel.budget, memory, loaded.memory_of(entry).clone());
-        let Made { mut store, env, instance, globals, here } = instantiate(process, loaded, put)?;
+        let GuestInstance { mut store, env, instance, globals, here } =
+            instantiate(process, loaded, put)?;
         let made = here.made();
         let pattern = made.as_ref().and_then(|m| pattern(&mut store, &instance, entry, loaded, m));
         let (made, memory) = match entry {
-            Entry::Cell { .. } => (None, made),
+            EntryPoint::Cell { .. } => (None, made),
             _ => (made.filter(|_| loaded.template.reusable), None),
         };
         let held = here.left();
@@ -205,23 +206,27 @@ impl Ready {
         }
         let (exports, name) = (&instance.exports, function_of(entry));
         let function = match entry {
-            Entry::Resume => exports.get_typed_function(&store, name).map(Function::Resume),
-            Entry::Cell { .. } => exports.get_typed_function(&store, name).map(Function::Cell),
-            _ => exports.get_typed_function(&store, name).map(Function::Plain),
+            EntryPoint::Resume => {
+                exports.get_typed_function(&store, name).map(EntryFunction::Resume)
+            }
+            EntryPoint::Cell { .. } => {
+                exports.get_typed_function(&store, name).map(EntryFunction::Cell)
+            }
+            _ => exports.get_typed_function(&store, name).map(EntryFunction::Plain),
         };
         let Ok(function) = function else {
             complain(process, "not a WASI command");
-            return Err(End::Status(Status::Exited(126)));
+            return Err(ProgramEnd::Status(ProcessStatus::Exited(126)));
         };
         let globals = loaded
             .template
             .plain
             .then(|| globals.into_iter().map(|g| (g.clone(), g.get(&mut store))).collect());
         let _code = process.kernel.host.code.clone();
-        let thrown = Thrown::default();
+        let thrown = ExceptionCharge::default();
         let (reset, answer) = (made, None);
         #[rustfmt::skip]
-        let ready = Ready { program, entry, store, env, function, globals, reset, memory, pattern, thrown, held, answer, _code };
+        let ready = ReadyInstance { program, entry, store, env, function, globals, reset, memory, pattern, thrown, held, answer, _code };
         Ok(ready)
     }
 
@@ -242,22 +247,22 @@ impl Ready {
     }
 
     /// Runs the process to its end; whether the instance may be used again, or its memory kept.
-    pub fn run(&mut self, process: &Arc<Process>) -> (End, bool) {
+    pub fn run(&mut self, process: &Arc<Process>) -> (ProgramEnd, bool) {
         process.threads.may_be(self.pattern.clone());
         let (end, well) = match process.fatal() {
-            Some(sig) => (End::Status(Status::Signaled(sig)), false),
+            Some(sig) => (ProgramEnd::Status(ProcessStatus::Signaled(sig)), false),
             None => match self.call() {
-                Ok(Called::Ended) => (End::Status(Status::Exited(0)), true),
-                Ok(Called::Declined) => (End::Anew, false),
-                Ok(Called::Answered(at)) => match self.answer_at(at) {
+                Ok(EntryResult::Ended) => (ProgramEnd::Status(ProcessStatus::Exited(0)), true),
+                Ok(EntryResult::Declined) => (ProgramEnd::Anew, false),
+                Ok(EntryResult::Answered(at)) => match self.answer_at(at) {
                     Some(answer) => {
-                        let status = Status::Exited(answer.status);
+                        let status = ProcessStatus::Exited(answer.status);
                         self.answer = Some(answer);
-                        (End::Status(status), true)
+                        (ProgramEnd::Status(status), true)
                     }
                     None => {
                         complain(process, "the cell's answer is damaged");
-                        (End::Status(Status::Signaled(signal::ABRT)), false)
+                        (ProgramEnd::Status(ProcessStatus::Signaled(signal::ABRT)), false)
                     }
                 },
                 Err(e) => {
@@ -267,33 +272,33 @@ impl Ready {
             },
         };
         let wanted = match self.entry {
-            Entry::Start | Entry::Resume => self.reset.is_some(),
-            Entry::Prepare => true,
-            Entry::Cell { .. } => self.answer.is_some(),
+            EntryPoint::Start | EntryPoint::Resume => self.reset.is_some(),
+            EntryPoint::Prepare => true,
+            EntryPoint::Cell { .. } => self.answer.is_some(),
         };
         let again = well && wanted && process.fatal().is_none();
         (end, again)
     }
 
-    fn call(&mut self) -> Result<Called, RuntimeError> {
-        let declined = |n: i32| if n == 0 { Called::Ended } else { Called::Declined };
+    fn call(&mut self) -> Result<EntryResult, RuntimeError> {
+        let declined = |n: i32| if n == 0 { EntryResult::Ended } else { EntryResult::Declined };
         match &self.function {
-            Function::Plain(f) => f.call(&mut self.store).map(|()| Called::Ended),
-            Function::Resume(f) => f.call(&mut self.store).map(declined),
-            Function::Cell(f) => {
+            EntryFunction::Plain(f) => f.call(&mut self.store).map(|()| EntryResult::Ended),
+            EntryFunction::Resume(f) => f.call(&mut self.store).map(declined),
+            EntryFunction::Cell(f) => {
                 self.answer = None;
                 let env = self.env.as_ref(&self.store);
                 let kind = env.process.as_ref().map_or(GO_ON, |p| p.kernel.cell_kind());
                 match f.call(&mut self.store, kind)? {
-                    0 => Ok(Called::Declined),
-                    at => Ok(Called::Answered(at as u32)),
+                    0 => Ok(EntryResult::Declined),
+                    at => Ok(EntryResult::Answered(at as u32)),
                 }
             }
         }
     }
 
     /// Reads a cell's answer, which is the guest's to write.
-    fn answer_at(&self, at: u32) -> Option<Answer> {
+    fn answer_at(&self, at: u32) -> Option<CellAnswer> {
         let memory = self.env.as_ref(&self.store).memory.as_ref()?;
         let view = memory.view(&self.store);
         let mut head = [0; ANSWER_LEN];
@@ -311,11 +316,11 @@ impl Ready {
         };
         let value = text(value, value_len, MAX_VALUE)?;
         let json = text(json, json_len, MAX_JSON)?.filter(|_| json_len as usize <= MAX_JSON);
-        Some(Answer { status: u8::try_from(status).ok()?, value, json })
+        Some(CellAnswer { status: u8::try_from(status).ok()?, value, json })
     }
 
     /// What the last cell has answered.
-    pub fn take_answer(&mut self) -> Option<Answer> {
+    pub fn take_answer(&mut self) -> Option<CellAnswer> {
         self.answer.take()
     }
 
@@ -432,7 +437,7 @@ impl Ready {
     /// Puts the instance back to its beginning; false if that failed.
     pub fn renew(&mut self) -> bool {
         let Some(reset) = &self.reset else { return false };
-        // JUSTIFICATION: see `Renewable::renew`.
+        // JUSTIFICATION: see `RenewableMemory::renew`.
         // SAFETY: the store is ours and runs nothing; views of the memory live within one call of
         // the guest only (`guest::Mem`).
         if unsafe { reset.renew() }.is_err() {

@@ -1,9 +1,9 @@
 //! The imports a program asks for, by name: the kernel's table of calls as functions of the engine.
 
-use super::guest::Env;
+use super::guest::StoreEnv;
 use wasibox_kernel::border::{
-    Changes, CloseOnExec, Domain, Fd, GuestBuf, GuestList, GuestStr, Lookup, Opening, PathAt,
-    Program, Received, SetTimes, Transfer,
+    CloseOnExec, Domain, Fd, GuestBuf, GuestList, GuestStr, LookupFlags, Opening, PathAt,
+    ProcessChanges, ProgramRequest, ReceiveResult, SetTimes, SocketTransfer,
 };
 use wasibox_kernel::{Halt, current, enter};
 use wasibox_vfs::Errno;
@@ -13,7 +13,7 @@ use wasmer::{
 
 /// Every import of `module`. An unknown function answers ENOSYS, as its stub does on a
 /// runtime that has less.
-pub fn imports(store: &mut Store, env: &FunctionEnv<Env>, module: &Module) -> Imports {
+pub fn imports(store: &mut Store, env: &FunctionEnv<StoreEnv>, module: &Module) -> Imports {
     let mut imports = Imports::new();
     for import in module.imports() {
         let ExternType::Function(ty) = import.ty() else { continue };
@@ -31,19 +31,19 @@ pub fn imports(store: &mut Store, env: &FunctionEnv<Env>, module: &Module) -> Im
 
 macro_rules! known {
     ($($module:literal { $($name:literal => $f:path, ($($a:ident: $t:ty),*) => ($($arg:expr),*);)* })*) => {
-        fn known(store: &mut Store, env: &FunctionEnv<Env>, module: &str, name: &str) -> Option<Function> {
+        fn known(store: &mut Store, env: &FunctionEnv<StoreEnv>, module: &str, name: &str) -> Option<Function> {
             Some(match (module, name) {
                 $($(($module, $name) => Function::new_typed_with_env(
                     store,
                     env,
-                    |mut ctx: FunctionEnvMut<'_, Env>, $($a: $t),*| -> Result<i32, Halt> {
+                    |mut ctx: FunctionEnvMut<'_, StoreEnv>, $($a: $t),*| -> Result<i32, Halt> {
                         enter(&mut ctx, |c| $f(c, $($arg),*))
                     },
                 ),)*)*
                 (_, "thread_exit") => Function::new_typed_with_env(
                     store,
                     env,
-                    |_: FunctionEnvMut<'_, Env>, code: i32| -> Result<(), Halt> {
+                    |_: FunctionEnvMut<'_, StoreEnv>, code: i32| -> Result<(), Halt> {
                         // The first thread's end is its process's.
                         Err(if current() == 0 { Halt::Exit(code as u8) } else { Halt::ThreadExit })
                     },
@@ -51,7 +51,7 @@ macro_rules! known {
                 (_, "proc_exit" | "proc_exit2") => Function::new_typed_with_env(
                     store,
                     env,
-                    |_: FunctionEnvMut<'_, Env>, code: i32| -> Result<(), Halt> {
+                    |_: FunctionEnvMut<'_, StoreEnv>, code: i32| -> Result<(), Halt> {
                         Err(Halt::Exit(code as u8))
                     },
                 ),

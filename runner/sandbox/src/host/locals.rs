@@ -1,14 +1,14 @@
 //! A guest's variables that each of its threads has for itself.
 
-use super::guest::Mem;
+use super::guest::CallMemoryView;
 
 /// Where they lie on the host: address and length.
-pub struct Locals(Vec<(usize, usize)>);
+pub struct HostLocals(Vec<(usize, usize)>);
 
-impl Locals {
+impl HostLocals {
     /// Those at these places, all of which lie in the memory.
-    pub fn new(mem: &Mem<'_>, places: &[(u32, usize)]) -> Locals {
-        Locals(places.iter().map(|(at, len)| (mem.host_address(*at), *len)).collect())
+    pub fn new(mem: &CallMemoryView<'_>, places: &[(u32, usize)]) -> HostLocals {
+        HostLocals(places.iter().map(|(at, len)| (mem.host_address(*at), *len)).collect())
     }
 
     /// Copies their bytes.

@@ -22,19 +22,19 @@ mod stopped;
 mod tests;
 mod thread;
 
-pub use instance::Ready;
-pub use thread::Idle;
+pub use instance::ReadyInstance;
+pub use thread::IdleThreads;
 
-use crate::cell::Answer;
-use crate::interrupt::Watch;
-use crate::loaded::Loaded;
+use crate::cell::CellAnswer;
+use crate::interrupt::ProcessWatch;
+use crate::loaded::LoadedProgram;
 use crate::programs::{ProgramError, Programs};
-use guest::Mem;
-use locals::Locals;
-use second::Pattern;
-use stopped::Stopped;
-use wasibox_kernel::{Cpu, Entry, Host};
-use wasibox_vfs::{Errno, Program};
+use guest::CallMemoryView;
+use locals::HostLocals;
+use second::ThreadPattern;
+use stopped::CodeStopGuard;
+use wasibox_kernel::{CpuUsage, EntryPoint, Host};
+use wasibox_vfs::{Errno, ProgramMark};
 
 /// The kernel of a run, over Wasmer.
 pub type Kernel = wasibox_kernel::Kernel<Programs>;
@@ -44,36 +44,36 @@ pub type Process = wasibox_kernel::Process<Programs>;
 pub type Background = wasibox_kernel::Background<Programs>;
 /// See [`wasibox_kernel::CellStart`].
 pub type CellStart = wasibox_kernel::CellStart<Programs>;
-/// See [`wasibox_kernel::Left`].
-pub type Left = wasibox_kernel::Left<Programs>;
-type Job = wasibox_kernel::Job<Programs>;
+/// See [`wasibox_kernel::CellRemains`].
+pub type Left = wasibox_kernel::CellRemains<Programs>;
+type Job = wasibox_kernel::ProcessJob<Programs>;
 type ThreadJob = wasibox_kernel::ThreadJob<Programs>;
 
 impl Host for Programs {
-    type Memory<'a> = Mem<'a>;
-    type Loaded = Loaded;
+    type Memory<'a> = CallMemoryView<'a>;
+    type Loaded = LoadedProgram;
     type Error = ProgramError;
-    type Watch = Watch;
-    type Ready = Box<Ready>;
-    type Answer = Answer;
-    type Pattern = Pattern;
-    type Locals = Locals;
+    type Watch = ProcessWatch;
+    type Ready = Box<ReadyInstance>;
+    type Answer = CellAnswer;
+    type Pattern = ThreadPattern;
+    type Locals = HostLocals;
     type Clock = libc::clockid_t;
-    type Stopped = Stopped;
+    type Stopped = CodeStopGuard;
 
-    fn load(&self, program: Program) -> Result<Loaded, ProgramError> {
+    fn load(&self, program: ProgramMark) -> Result<LoadedProgram, ProgramError> {
         self.get(program)
     }
 
-    fn has_snapshot(&self, loaded: &Loaded) -> bool {
+    fn has_snapshot(&self, loaded: &LoadedProgram) -> bool {
         loaded.snapshot.is_some() && !self.are_fresh()
     }
 
-    fn needs(&self, loaded: &Loaded, entry: Entry) -> u64 {
+    fn needs(&self, loaded: &LoadedProgram, entry: EntryPoint) -> u64 {
         loaded.needs(entry)
     }
 
-    fn entry_of(ready: &Box<Ready>) -> Entry {
+    fn entry_of(ready: &Box<ReadyInstance>) -> EntryPoint {
         ready.entry
     }
 
@@ -85,28 +85,28 @@ impl Host for Programs {
         second::start(job)
     }
 
-    fn thread_needs(pattern: &Pattern) -> u64 {
+    fn thread_needs(pattern: &ThreadPattern) -> u64 {
         pattern.loaded.besides_memory()
     }
 
-    fn locals_at(pattern: &Pattern) -> Option<u32> {
+    fn locals_at(pattern: &ThreadPattern) -> Option<u32> {
         pattern.locals
     }
 
-    fn locals(mem: &mut Mem<'_>, places: &[(u32, usize)]) -> Result<Locals, Errno> {
-        Ok(Locals::new(mem, places))
+    fn locals(mem: &mut CallMemoryView<'_>, places: &[(u32, usize)]) -> Result<HostLocals, Errno> {
+        Ok(HostLocals::new(mem, places))
     }
 
-    fn save(locals: &Locals, to: &mut Vec<u8>) {
+    fn save(locals: &HostLocals, to: &mut Vec<u8>) {
         locals.save(to);
     }
 
-    fn restore(locals: &Locals, from: &[u8]) {
+    fn restore(locals: &HostLocals, from: &[u8]) {
         locals.restore(from);
     }
 
-    fn stop(&self) -> Stopped {
-        Stopped::new(self)
+    fn stop(&self) -> CodeStopGuard {
+        CodeStopGuard::new(self)
     }
 
     fn clock() -> Option<libc::clockid_t> {
@@ -121,7 +121,7 @@ impl Host for Programs {
         clock::cpu_ns()
     }
 
-    fn usage() -> Cpu {
+    fn usage() -> CpuUsage {
         clock::usage()
     }
 }

@@ -4,35 +4,35 @@
 //! milliseconds for a large program, so that it waits with it for the process's next thread, as those of
 //! processes do (`thread`); it ends with the process at the latest.
 
-use super::guest::Env;
+use super::guest::StoreEnv;
 use super::instance::instantiate;
 use super::thread::ended_by;
 use super::{Process, ThreadJob};
 use crate::interrupt::{self, forget_thrown_here, has_thrown_here, watch};
-use crate::loaded::Loaded;
-use crate::memory::{Renewable, share_here};
+use crate::loaded::LoadedProgram;
+use crate::memory::{RenewableMemory, share_here};
 use crate::stack;
 use box_abi::signal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use wasibox_kernel::call_thread::START;
-use wasibox_kernel::{End, Halt, Status, Task, complain};
+use wasibox_kernel::{Halt, ProcessStatus, ProgramEnd, ThreadTask, complain};
 use wasibox_vfs::budget::take_refused_here;
 use wasmer::{FunctionEnv, Global, Store, TypedFunction, Value};
 
 /// What a process's further threads are made of.
-pub struct Pattern {
-    pub loaded: Loaded,
+pub struct ThreadPattern {
+    pub loaded: LoadedProgram,
     /// The process's memory.
-    pub memory: Renewable,
+    pub memory: RenewableMemory,
     /// Where the guest lists what each thread has for itself ([`wasibox_kernel::LOCALS`]).
     pub locals: Option<u32>,
 }
 
-struct Second {
+struct SecondThread {
     store: Store,
-    _env: FunctionEnv<Env>,
+    _env: FunctionEnv<StoreEnv>,
     start: TypedFunction<(i32, i32), ()>,
     globals: Vec<(Global, Value)>,
 }
@@ -71,12 +71,12 @@ fn serve_all(host: ThreadJob) {
     let ThreadJob { process, .. } = &host;
     let threads = &process.threads;
     let mut second = None;
-    let mut task = Task { ..host.task };
+    let mut task = ThreadTask { ..host.task };
     loop {
         // Others run meanwhile: it touches nothing of the memory.
         let made = match second.take() {
             Some(second) => Ok(second),
-            None => catch_unwind(AssertUnwindSafe(|| Second::new(&host)))
+            None => catch_unwind(AssertUnwindSafe(|| SecondThread::new(&host)))
                 .unwrap_or_else(|_| Err(internal(process))),
         };
         threads.begin(task.number);
@@ -104,13 +104,13 @@ fn serve_all(host: ThreadJob) {
     }
 }
 
-fn internal(process: &Process) -> End {
+fn internal(process: &Process) -> ProgramEnd {
     complain(process, "internal error of the sandbox");
-    End::Status(Status::Signaled(signal::ABRT))
+    ProgramEnd::Status(ProcessStatus::Signaled(signal::ABRT))
 }
 
 /// Runs a thread to its end; what that does to the process.
-fn run(host: &ThreadJob, second: &mut Second, task: &Task) -> Option<End> {
+fn run(host: &ThreadJob, second: &mut SecondThread, task: &ThreadTask) -> Option<ProgramEnd> {
     let process = &host.process;
     let tid = process.tid(task.number);
     let called = {
@@ -135,17 +135,17 @@ fn run(host: &ThreadJob, second: &mut Second, task: &Task) -> Option<End> {
     }
 }
 
-impl Second {
-    fn new(host: &ThreadJob) -> Result<Second, End> {
+impl SecondThread {
+    fn new(host: &ThreadJob) -> Result<SecondThread, ProgramEnd> {
         let process = &host.process;
         let put = || share_here(&host.pattern.memory);
         let made = instantiate(process, &host.pattern.loaded, put)?;
         let (mut store, _env) = (made.store, made.env);
         let Ok(start) = made.instance.exports.get_typed_function(&store, START) else {
             complain(process, "cannot run its thread");
-            return Err(End::Status(Status::Exited(126)));
+            return Err(ProgramEnd::Status(ProcessStatus::Exited(126)));
         };
         let globals = made.globals.into_iter().map(|g| (g.clone(), g.get(&mut store))).collect();
-        Ok(Second { store, _env, start, globals })
+        Ok(SecondThread { store, _env, start, globals })
     }
 }

@@ -1,20 +1,20 @@
 //! All code of a session stopped for a moment, for a process that is not met in its own code.
 
-use crate::programs::{Code, Programs};
+use crate::programs::{CodeHolder, Programs};
 use std::sync::Arc;
 
 /// All code of a session is stopped while this lives.
-pub struct Stopped(Arc<Code>);
+pub struct CodeStopGuard(Arc<CodeHolder>);
 
-impl Stopped {
+impl CodeStopGuard {
     /// Makes the programs' code not executable, until the last such value is dropped.
-    pub fn new(programs: &Programs) -> Stopped {
+    pub fn new(programs: &Programs) -> CodeStopGuard {
         programs.code.map.stop();
-        Stopped(programs.code.clone())
+        CodeStopGuard(programs.code.clone())
     }
 }
 
-impl Drop for Stopped {
+impl Drop for CodeStopGuard {
     fn drop(&mut self) {
         self.0.map.let_run();
     }

@@ -1,14 +1,15 @@
 //! The table of processes, with programs of an image.
 
 use super::Kernel;
-use crate::programs::{Library, ProgramError, Programs};
+use crate::programs::{ProgramError, ProgramLibrary, Programs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasibox_image::{Image, ImageSpec, pack_to};
 use wasibox_kernel::{
-    Before, Child, Cwd, Descriptors, FIRST_PID, Limits, SpawnError, Start, Status,
+    CellOrigin, ChildStart, Cwd, Descriptors, FIRST_PID, Limits, ProcessStart, ProcessStatus,
+    SpawnError,
 };
-use wasibox_vfs::{Budget, DiskLimits, Errno, Loc, Program, Vfs};
+use wasibox_vfs::{Budget, DiskLimits, Errno, Loc, ProgramMark, Vfs};
 
 fn kernel() -> Arc<Kernel> {
     let dir = tempfile::tempdir().unwrap();
@@ -24,19 +25,20 @@ fn kernel() -> Arc<Kernel> {
     let image = Arc::new(Image::open(&path).unwrap());
     let limits = Limits::default();
     let budget = Budget::new(limits.memory);
-    let library = Library::new(image, limits.stack, None, Arc::new(|_| {}));
+    let library = ProgramLibrary::new(image, limits.stack, None, Arc::new(|_| {}));
     let programs = Arc::new(Programs::new(Arc::new(library), limits.memory, false));
-    let own = wasibox_vfs::Protected::default();
+    let own = wasibox_vfs::ProtectedPaths::default();
     let vfs = Vfs::new(Vec::new(), &[], DiskLimits::default(), budget.clone(), &own).unwrap();
     let background = Arc::default();
-    Kernel::new(vfs, programs, limits, budget, Before::default(), background)
+    Kernel::new(vfs, programs, limits, budget, CellOrigin::default(), background)
 }
 
 fn spawn(k: &Arc<Kernel>, parent: u32) -> Result<u32, SpawnError<ProgramError>> {
-    let start = Start { program: Program(0), argv: vec![b"it".to_vec()], env: Vec::new() };
+    let start =
+        ProcessStart { program: ProgramMark(0), argv: vec![b"it".to_vec()], env: Vec::new() };
     let cwd = Cwd::new(Loc::Tree(wasibox_vfs::tree::ROOT), b"/".to_vec());
     let fds = Descriptors::new(8);
-    k.spawn(Child { parent, start, fds, cwd, ignored: 0, held: None })
+    k.spawn(ChildStart { parent, start, fds, cwd, ignored: 0, held: None })
 }
 
 #[test]
@@ -44,7 +46,7 @@ fn nothing_starts_after_the_first_process_has_ended() {
     let k = kernel();
     assert_eq!(spawn(&k, 1).unwrap(), FIRST_PID);
     let end = k.finish();
-    assert_eq!((end.status, end.stuck), (Status::Exited(0), 0));
+    assert_eq!((end.status, end.stuck), (ProcessStatus::Exited(0), 0));
     let late = spawn(&k, FIRST_PID);
     assert!(matches!(late, Err(SpawnError::Errno(Errno::AGAIN))), "{late:?}");
     assert_eq!(k.alive(), 0);

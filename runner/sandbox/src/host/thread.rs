@@ -1,20 +1,20 @@
 //! The threads that run processes.
 //!
 //! A thread runs one process at a time. With a reusable instance it then waits for the next
-//! process of its program ([`Idle`]); else it ends.
+//! process of its program ([`IdleThreads`]); else it ends.
 
-use super::instance::Ready;
+use super::instance::ReadyInstance;
 use super::{Job, Process};
 use crate::interrupt::{self, watch};
-use crate::loaded::Loaded;
+use crate::loaded::LoadedProgram;
 use crate::programs::Programs;
 use crate::stack;
 use box_abi::signal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use wasibox_kernel::{Descriptors, End, Entry, Halt, Status, complain};
-use wasibox_vfs::{Program, Reservation};
+use wasibox_kernel::{Descriptors, EntryPoint, Halt, ProcessStatus, ProgramEnd, complain};
+use wasibox_vfs::{ProgramMark, Reservation};
 use wasmer::RuntimeError;
 use wasmer_types::TrapCode;
 
@@ -23,11 +23,11 @@ const MAX_IDLE: usize = 8;
 
 /// The waiting threads of a session. They end when it is dropped.
 #[derive(Default)]
-pub struct Idle(Mutex<Vec<(Program, Entry, Sender<Job>)>>);
+pub struct IdleThreads(Mutex<Vec<(ProgramMark, EntryPoint, Sender<Job>)>>);
 
-impl Idle {
+impl IdleThreads {
     /// Where a job of this thread will come from, unless enough threads wait already.
-    fn wait_here(&self, program: Program, entry: Entry) -> Option<Receiver<Job>> {
+    fn wait_here(&self, program: ProgramMark, entry: EntryPoint) -> Option<Receiver<Job>> {
         let mut idle = crate::lock(&self.0);
         if idle.len() >= MAX_IDLE {
             return None;
@@ -87,7 +87,7 @@ fn serve_all(first: Job) {
 }
 
 /// Runs a process to its end and reports it. Whether the thread's instance can serve again.
-fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
+fn serve(job: Job, ready: &mut Option<ReadyInstance>) -> bool {
     // Dropped after the module and all else of this function.
     let _code = job.process.kernel.host.code.clone();
     let Job { process, mut program, mut loaded, mut entry, memory, ready: cell } = job;
@@ -101,7 +101,7 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
     let mut memory = Some(memory);
     let mut again;
     let status = loop {
-        let what = What { program, entry, loaded: &loaded, memory: memory.take() };
+        let what = NextRun { program, entry, loaded: &loaded, memory: memory.take() };
         let watched = watch(&process, loaded.exception());
         let end = catch_unwind(AssertUnwindSafe(|| one(&process, what, ready)));
         // All its threads have left when the first one goes on.
@@ -113,11 +113,11 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
         // From here on nobody interrupts the thread on behalf of this process.
         drop(watched);
         match end {
-            Ok((End::Status(s), well)) => {
+            Ok((ProgramEnd::Status(s), well)) => {
                 again = well;
                 break s;
             }
-            Ok((End::Exec, _)) => {
+            Ok((ProgramEnd::Exec, _)) => {
                 *ready = None;
                 interrupt::forget_thrown(&process);
                 program = crate::lock(&process.start).program;
@@ -129,40 +129,42 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
                     Err(e) => {
                         complain(&process, &e.to_string());
                         again = false;
-                        break Status::Exited(126);
+                        break ProcessStatus::Exited(126);
                     }
                 }
             }
-            Ok((End::Anew, _)) => {
+            Ok((ProgramEnd::Anew, _)) => {
                 *ready = None;
                 interrupt::forget_thrown(&process);
                 entry = match entry {
-                    Entry::Cell { is_prepared: true } if process.kernel.cells.may_begin_anew() => {
-                        Entry::Cell { is_prepared: false }
+                    EntryPoint::Cell { is_prepared: true }
+                        if process.kernel.cells.may_begin_anew() =>
+                    {
+                        EntryPoint::Cell { is_prepared: false }
                     }
-                    Entry::Cell { .. } => {
+                    EntryPoint::Cell { .. } => {
                         complain(&process, "the interpreter cannot go on");
                         again = false;
-                        break Status::Exited(126);
+                        break ProcessStatus::Exited(126);
                     }
-                    _ => Entry::Start,
+                    _ => EntryPoint::Start,
                 };
             }
             Err(_) => {
                 complain(&process, "internal error of the sandbox");
                 again = false;
-                break Status::Signaled(signal::ABRT);
+                break ProcessStatus::Signaled(signal::ABRT);
             }
         }
     };
-    if entry == Entry::Prepare
+    if entry == EntryPoint::Prepare
         && again
         && let Some(r) = ready
     {
         *crate::lock(&process.kernel.prepared) = r.content();
         again = false;
     }
-    if let Entry::Cell { .. } = entry
+    if let EntryPoint::Cell { .. } = entry
         && again
         && let Some(r) = ready.take()
     {
@@ -195,26 +197,30 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
 }
 
 /// Keeps the interpreter that has run its cell to the end.
-fn keep(process: &Process, mut ready: Ready) {
+fn keep(process: &Process, mut ready: ReadyInstance) {
     let Some(answer) = ready.take_answer() else { return };
     ready.pause(process);
     process.kernel.cells.keep(process, Box::new(ready), answer);
 }
 
 /// What a process runs next.
-struct What<'a> {
-    program: Program,
-    entry: Entry,
-    loaded: &'a Loaded,
+struct NextRun<'a> {
+    program: ProgramMark,
+    entry: EntryPoint,
+    loaded: &'a LoadedProgram,
     memory: Option<Reservation>,
 }
 
 /// Runs a program in the thread's instance, or in a new one.
-fn one(process: &Arc<Process>, what: What<'_>, ready: &mut Option<Ready>) -> (End, bool) {
-    let What { program, entry, loaded, memory } = what;
-    let fits = |r: &&mut Ready| (r.program, r.entry) == (program, entry);
+fn one(
+    process: &Arc<Process>,
+    what: NextRun<'_>,
+    ready: &mut Option<ReadyInstance>,
+) -> (ProgramEnd, bool) {
+    let NextRun { program, entry, loaded, memory } = what;
+    let fits = |r: &&mut ReadyInstance| (r.program, r.entry) == (program, entry);
     let memory = match (ready.as_mut().filter(fits), memory) {
-        (Some(r), _) if matches!(entry, Entry::Cell { .. }) => {
+        (Some(r), _) if matches!(entry, EntryPoint::Cell { .. }) => {
             r.go_on(process);
             return r.run(process);
         }
@@ -227,31 +233,31 @@ fn one(process: &Arc<Process>, what: What<'_>, ready: &mut Option<Ready>) -> (En
         (_, memory) => memory,
     };
     *ready = None;
-    match Ready::new(process, program, entry, loaded, memory) {
+    match ReadyInstance::new(process, program, entry, loaded, memory) {
         Ok(r) => ready.insert(r).run(process),
         Err(end) => (end, false),
     }
 }
 
 /// What an error that ended the guest's code means.
-pub fn ended_by(process: &Process, e: RuntimeError) -> End {
+pub fn ended_by(process: &Process, e: RuntimeError) -> ProgramEnd {
     let killed = || {
         if process.watch.is_short() {
             complain(process, "ended: the memory limit is reached");
         }
-        End::Status(Status::Signaled(process.fatal().unwrap_or(signal::KILL)))
+        ProgramEnd::Status(ProcessStatus::Signaled(process.fatal().unwrap_or(signal::KILL)))
     };
     match e.downcast_ref::<Halt>() {
-        Some(Halt::Exit(code)) => return End::Status(Status::Exited(*code)),
+        Some(Halt::Exit(code)) => return ProgramEnd::Status(ProcessStatus::Exited(*code)),
         Some(Halt::Killed) => return killed(),
-        Some(Halt::Exec) => return End::Exec,
+        Some(Halt::Exec) => return ProgramEnd::Exec,
         Some(Halt::Trap(inner)) => {
             if let Some(inner) = inner.downcast_ref::<RuntimeError>() {
                 return ended_by(process, inner.clone());
             }
         }
         // Another thread's end replaces it.
-        Some(Halt::Over) => return End::Status(Status::Signaled(signal::KILL)),
+        Some(Halt::Over) => return ProgramEnd::Status(ProcessStatus::Signaled(signal::KILL)),
         Some(Halt::Errno(_) | Halt::ThreadExit) | None => {}
     }
     // An interrupt that meets an access to memory looks like a trap there.
@@ -284,5 +290,5 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> End {
         _ => (signal::ABRT, "ended by an error of the engine"),
     };
     complain(process, text);
-    End::Status(Status::Signaled(sig))
+    ProgramEnd::Status(ProcessStatus::Signaled(sig))
 }

@@ -6,8 +6,10 @@ use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use wasibox_image::{Image, ImageSpec, pack_to};
-use wasibox_sandbox::streams::{BytesInput, Capture, Meter};
-use wasibox_sandbox::{LimitHit, MountSpec, Policy, RunSpec, Sandbox, SandboxError, Status};
+use wasibox_sandbox::streams::{BytesInput, Capture, OutputMeter};
+use wasibox_sandbox::{
+    LimitHit, MountSpec, Policy, ProcessStatus, RunSpec, SandboxError, SessionSandbox,
+};
 
 pub const COMMANDS: &[&str] = &[
     "true",
@@ -99,9 +101,9 @@ pub fn artifacts() -> PathBuf {
     scratch().join("aot")
 }
 
-pub fn sandbox(policy: Policy) -> Sandbox {
+pub fn sandbox(policy: Policy) -> SessionSandbox {
     let image = Arc::new(Image::open(&IMAGE).unwrap());
-    Sandbox::new(image, policy, Some(artifacts()), Arc::new(|_| {})).unwrap()
+    SessionSandbox::new(image, policy, Some(artifacts()), Arc::new(|_| {})).unwrap()
 }
 
 pub fn ro(host: &Path, guest: &str) -> MountSpec {
@@ -109,7 +111,7 @@ pub fn ro(host: &Path, guest: &str) -> MountSpec {
 }
 
 pub fn spec(argv: &[&str], stdin: &[u8]) -> (RunSpec, Arc<Capture>, Arc<Capture>) {
-    let meter = Meter::new(None);
+    let meter = OutputMeter::new(None);
     let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));
     let spec = RunSpec {
         argv: argv.iter().map(|a| a.as_bytes().to_vec()).collect(),
@@ -125,7 +127,7 @@ pub fn spec(argv: &[&str], stdin: &[u8]) -> (RunSpec, Arc<Capture>, Arc<Capture>
 }
 
 pub struct Ran {
-    pub status: Status,
+    pub status: ProcessStatus,
     pub limit: Option<LimitHit>,
     pub out: String,
     pub err: String,

@@ -4,7 +4,7 @@ use crate::session::Error;
 use serde_bytes::ByteBuf;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
-use wasibox_image::{EntryKind, Folder, Image, ImageError};
+use wasibox_image::{EntryKind, Image, ImageDir, ImageError};
 use wasibox_store::snapshot::export;
 use wasibox_vfs::setup::HOMES;
 
@@ -12,20 +12,20 @@ use wasibox_vfs::setup::HOMES;
 /// they are looked into.
 pub struct ImageFiles {
     image: Arc<Image>,
-    volumes: Vec<(Vec<ByteBuf>, Folder)>,
-    known: Mutex<HashMap<Vec<ByteBuf>, Arc<Listing>>>,
+    volumes: Vec<(Vec<ByteBuf>, ImageDir)>,
+    known: Mutex<HashMap<Vec<ByteBuf>, Arc<ImageListing>>>,
 }
 
 /// The entries of a directory.
 #[derive(Default)]
-pub struct Listing {
-    pub entries: BTreeMap<ByteBuf, Entry>,
-    folders: HashMap<ByteBuf, Vec<Folder>>,
+pub struct ImageListing {
+    pub entries: BTreeMap<ByteBuf, ImageFile>,
+    folders: HashMap<ByteBuf, Vec<ImageDir>>,
 }
 
 /// What a name of the image leads to.
 #[derive(Clone)]
-pub enum Entry {
+pub enum ImageFile {
     Dir,
     File { bytes: wasibox_image::Bytes, mode: u16 },
     Symlink(Vec<u8>),
@@ -54,11 +54,11 @@ impl ImageFiles {
     ///
     /// # Errors
     /// If the image is damaged.
-    pub fn list(&self, path: &[ByteBuf]) -> Result<Option<Arc<Listing>>, Error> {
+    pub fn list(&self, path: &[ByteBuf]) -> Result<Option<Arc<ImageListing>>, Error> {
         let mut at = self.listing(&[], Vec::new())?;
         for n in 1..=path.len() {
             let name = &path[n - 1];
-            if !matches!(at.entries.get(name), Some(Entry::Dir)) {
+            if !matches!(at.entries.get(name), Some(ImageFile::Dir)) {
                 return Ok(None);
             }
             let folders = at.folders.get(name).cloned().unwrap_or_default();
@@ -71,13 +71,17 @@ impl ImageFiles {
     ///
     /// # Errors
     /// If the image is damaged.
-    pub fn entry(&self, path: &[ByteBuf]) -> Result<Option<Entry>, Error> {
-        let Some((name, dir)) = path.split_last() else { return Ok(Some(Entry::Dir)) };
+    pub fn entry(&self, path: &[ByteBuf]) -> Result<Option<ImageFile>, Error> {
+        let Some((name, dir)) = path.split_last() else { return Ok(Some(ImageFile::Dir)) };
         Ok(self.list(dir)?.and_then(|dir| dir.entries.get(name).cloned()))
     }
 
     /// The directory at `path`, which is `folders` of volumes above it.
-    fn listing(&self, path: &[ByteBuf], folders: Vec<Folder>) -> Result<Arc<Listing>, Error> {
+    fn listing(
+        &self,
+        path: &[ByteBuf],
+        folders: Vec<ImageDir>,
+    ) -> Result<Arc<ImageListing>, Error> {
         let lock = || self.known.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(known) = lock().get(path) {
             return Ok(known.clone());
@@ -87,17 +91,21 @@ impl ImageFiles {
         Ok(listing)
     }
 
-    fn read(&self, path: &[ByteBuf], mut folders: Vec<Folder>) -> Result<Listing, ImageError> {
-        let mut out = Listing::default();
+    fn read(
+        &self,
+        path: &[ByteBuf],
+        mut folders: Vec<ImageDir>,
+    ) -> Result<ImageListing, ImageError> {
+        let mut out = ImageListing::default();
         folders.extend(self.volumes.iter().filter(|(at, _)| at == path).map(|(_, f)| f.clone()));
         for folder in folders {
             for (entry, below) in folder.list()? {
                 let name = entry.path.rsplit('/').next().unwrap_or_default();
                 let name = ByteBuf::from(name.as_bytes());
                 let kind = match entry.kind {
-                    EntryKind::Dir => Entry::Dir,
-                    EntryKind::File(bytes) => Entry::File { bytes, mode: entry.mode },
-                    EntryKind::Symlink(to) => Entry::Symlink(to.into_bytes()),
+                    EntryKind::Dir => ImageFile::Dir,
+                    EntryKind::File(bytes) => ImageFile::File { bytes, mode: entry.mode },
+                    EntryKind::Symlink(to) => ImageFile::Symlink(to.into_bytes()),
                 };
                 out.folders.entry(name.clone()).or_default().extend(below);
                 out.entries.insert(name, kind);
@@ -107,25 +115,29 @@ impl ImageFiles {
             for c in self.image.commands() {
                 let Some(bytes) = self.image.atom_shared(&c.atom) else { continue };
                 let name = ByteBuf::from(c.name.as_bytes());
-                out.entries.entry(name).or_insert(Entry::File { bytes, mode: 0o755 });
+                out.entries.entry(name).or_insert(ImageFile::File { bytes, mode: 0o755 });
             }
         }
         // Names above what lies deeper.
         let homes = HOMES.iter().map(|(path, _)| names(path));
         for deeper in self.volumes.iter().map(|(at, _)| at.clone()).chain(homes) {
             if deeper.len() > path.len() && deeper.starts_with(path) {
-                out.entries.entry(deeper[path.len()].clone()).or_insert(Entry::Dir);
+                out.entries.entry(deeper[path.len()].clone()).or_insert(ImageFile::Dir);
             }
         }
         Ok(out)
     }
 }
 
-impl export::Image for ImageFiles {
-    fn file(&self, path: &[ByteBuf], len: u64) -> Result<Vec<u8>, wasibox_store::snapshot::Error> {
-        let missing = wasibox_store::snapshot::Error::Malformed("a file of the image");
+impl export::ImageSource for ImageFiles {
+    fn file(
+        &self,
+        path: &[ByteBuf],
+        len: u64,
+    ) -> Result<Vec<u8>, wasibox_store::snapshot::SnapshotError> {
+        let missing = wasibox_store::snapshot::SnapshotError::Malformed("a file of the image");
         match self.entry(path) {
-            Ok(Some(Entry::File { bytes, .. })) => {
+            Ok(Some(ImageFile::File { bytes, .. })) => {
                 let bytes = (*bytes).as_ref();
                 let len = usize::try_from(len).unwrap_or(usize::MAX).min(bytes.len());
                 Ok(bytes[..len].to_vec())

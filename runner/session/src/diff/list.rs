@@ -1,11 +1,11 @@
 //! The names in a directory of a state: for completion, without running anything.
 
 use super::image::ImageFiles;
-use super::side::{Found, Side};
+use super::side::{DiffSide, SideEntry};
 use crate::session::Error;
 use serde_bytes::ByteBuf;
 use wasibox_store::Store;
-use wasibox_store::snapshot::Files;
+use wasibox_store::snapshot::FileTree;
 use wasibox_store::snapshot::delta::Id;
 
 /// Symbolic links on the way to a directory, as Linux has it.
@@ -18,19 +18,19 @@ const MAX_LINKS: usize = 40;
 /// If store or image are damaged.
 pub fn list(
     store: &Store,
-    files: &Files,
+    files: &FileTree,
     image: Option<&ImageFiles>,
     path: &[u8],
 ) -> Result<Option<Vec<(Vec<u8>, bool)>>, Error> {
     store.with_objects(|objects| {
-        let side = Side { objects, files, image };
+        let side = DiffSide { objects, files, image };
         let Some(dir) = find(&side, path)? else { return Ok(None) };
         let entries = side.entries(&dir)?;
         let mut out = Vec::new();
         for name in side.names(&dir, true)? {
             match entries.get(&name)? {
-                Found::Nothing => {}
-                found => out.push((name.into_vec(), matches!(found, Found::Dir(_)))),
+                SideEntry::Nothing => {}
+                found => out.push((name.into_vec(), matches!(found, SideEntry::Dir(_)))),
             }
         }
         Ok(Some(out))
@@ -38,7 +38,7 @@ pub fn list(
 }
 
 /// The directory at a path.
-fn find(side: &Side<'_>, path: &[u8]) -> Result<Option<Id>, Error> {
+fn find(side: &DiffSide<'_>, path: &[u8]) -> Result<Option<Id>, Error> {
     let words = |path: &[u8]| -> Vec<ByteBuf> {
         let words = path.split(|b| *b == b'/').filter(|w| !matches!(*w, b"" | b"."));
         words.rev().map(ByteBuf::from).collect()
@@ -51,8 +51,8 @@ fn find(side: &Side<'_>, path: &[u8]) -> Result<Option<Id>, Error> {
         }
         let Some(at) = above.last() else { return Ok(None) };
         match side.entries(at)?.get(&name)? {
-            Found::Dir(id) => above.push(id),
-            Found::Symlink(to) if links < MAX_LINKS => {
+            SideEntry::Dir(id) => above.push(id),
+            SideEntry::Symlink(to) if links < MAX_LINKS => {
                 links += 1;
                 if to.first() == Some(&b'/') {
                     above.truncate(1);

@@ -17,44 +17,44 @@ mod list;
 mod side;
 pub mod text;
 
-pub use image::{Entry, ImageFiles, Listing};
+pub use image::{ImageFile, ImageFiles, ImageListing};
 pub use list::list;
 
 use crate::session::Error;
-use side::{FileAt, Found, Side, same};
+use side::{DiffSide, FileAt, SideEntry, same};
 use std::collections::HashSet;
 use wasibox_store::Store;
 use wasibox_store::snapshot::delta::Id;
 use wasibox_store::snapshot::tree::read::Differences;
-use wasibox_store::snapshot::{Error as Snapshot, Files, Objects};
+use wasibox_store::snapshot::{FileTree, Objects, SnapshotError as Snapshot};
 
 /// Directories within each other.
 const MAX_DEPTH: usize = 4096;
 
 /// A path that is not the same in both states.
-pub struct Difference<'a> {
+pub struct PathDifference<'a> {
     /// Absolute.
     pub path: Vec<u8>,
-    pub old: Option<Item<'a>>,
-    pub new: Option<Item<'a>>,
+    pub old: Option<DiffItem<'a>>,
+    pub new: Option<DiffItem<'a>>,
 }
 
 /// What a path is in one of them.
-pub struct Item<'a> {
+pub struct DiffItem<'a> {
     /// Permission bits.
     pub mode: u16,
     /// Bytes of a file or of a link's target.
     pub size: u64,
-    content: Content<'a>,
+    content: DiffContent<'a>,
 }
 
-enum Content<'a> {
-    File(Side<'a>, FileAt),
+enum DiffContent<'a> {
+    File(DiffSide<'a>, FileAt),
     Symlink(Vec<u8>),
     Fifo,
 }
 
-impl Item<'_> {
+impl DiffItem<'_> {
     /// The bytes of a file or of a link's target; none if they are more than `most`, if the image has them
     /// and is not at hand, or for a pipe.
     ///
@@ -62,8 +62,8 @@ impl Item<'_> {
     /// If the store is damaged.
     pub fn bytes(&self, most: u64) -> Result<Option<Vec<u8>>, Error> {
         match &self.content {
-            Content::Symlink(to) => Ok(Some(to.clone())),
-            Content::File(side, file) if file.len <= most => {
+            DiffContent::Symlink(to) => Ok(Some(to.clone())),
+            DiffContent::File(side, file) if file.len <= most => {
                 side.read(file, 0, usize::try_from(file.len).unwrap_or(usize::MAX))
             }
             _ => Ok(None),
@@ -72,20 +72,20 @@ impl Item<'_> {
 
     /// Whether it is a symbolic link.
     pub fn is_symlink(&self) -> bool {
-        matches!(self.content, Content::Symlink(_))
+        matches!(self.content, DiffContent::Symlink(_))
     }
 
     /// Whether it is a named pipe.
     pub fn is_fifo(&self) -> bool {
-        matches!(self.content, Content::Fifo)
+        matches!(self.content, DiffContent::Fifo)
     }
 
     /// The mode as Git writes it.
     pub fn git_mode(&self) -> u32 {
         let kind = match self.content {
-            Content::File(..) => 0o100_000,
-            Content::Symlink(_) => return 0o120_000,
-            Content::Fifo => 0o010_000,
+            DiffContent::File(..) => 0o100_000,
+            DiffContent::Symlink(_) => return 0o120_000,
+            DiffContent::Fifo => 0o010_000,
         };
         kind | u32::from(self.mode & 0o7777)
     }
@@ -98,19 +98,20 @@ impl Item<'_> {
 /// If store or image are damaged; what `emit` says first.
 pub fn differences(
     store: &Store,
-    old: &Files,
-    new: &Files,
+    old: &FileTree,
+    new: &FileTree,
     image: Option<&ImageFiles>,
-    emit: &mut dyn FnMut(Difference<'_>) -> Result<(), Error>,
+    emit: &mut dyn FnMut(PathDifference<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     store.with_objects(|objects| {
-        let sides = [old, new].map(|files| Side { objects, files, image });
-        Walk { sides, changed: changed(objects, old, new)?, seen: Default::default(), emit }.run()
+        let sides = [old, new].map(|files| DiffSide { objects, files, image });
+        DiffWalk { sides, changed: changed(objects, old, new)?, seen: Default::default(), emit }
+            .run()
     })
 }
 
 /// The nodes whose records differ.
-fn changed(objects: &dyn Objects, old: &Files, new: &Files) -> Result<HashSet<Id>, Error> {
+fn changed(objects: &dyn Objects, old: &FileTree, new: &FileTree) -> Result<HashSet<Id>, Error> {
     let fail = |e: Snapshot| Error::Store(e.into());
     let mut out = HashSet::new();
     let mut all = Differences::new(objects, &old.root, &new.root).map_err(fail)?;
@@ -120,25 +121,28 @@ fn changed(objects: &dyn Objects, old: &Files, new: &Files) -> Result<HashSet<Id
     Ok(out)
 }
 
-struct Walk<'a, 'e> {
-    sides: [Side<'a>; 2],
+struct DiffWalk<'a, 'e> {
+    sides: [DiffSide<'a>; 2],
     changed: HashSet<Id>,
     /// Directories that were looked into, of either side.
     seen: [HashSet<Id>; 2],
-    emit: &'e mut dyn FnMut(Difference<'_>) -> Result<(), Error>,
+    emit: &'e mut dyn FnMut(PathDifference<'_>) -> Result<(), Error>,
 }
 
 /// A place in both trees.
-struct Place {
+struct DiffPlace {
     path: Vec<u8>,
     depth: usize,
-    found: [Found; 2],
+    found: [SideEntry; 2],
 }
 
-impl<'a> Walk<'a, '_> {
+impl<'a> DiffWalk<'a, '_> {
     fn run(mut self) -> Result<(), Error> {
-        let root =
-            Place { path: Vec::new(), depth: 0, found: [0, 1].map(|_| Found::Dir(Id::ROOT)) };
+        let root = DiffPlace {
+            path: Vec::new(),
+            depth: 0,
+            found: [0, 1].map(|_| SideEntry::Dir(Id::ROOT)),
+        };
         let mut todo = vec![root];
         while let Some(place) = todo.pop() {
             self.tell(&place)?;
@@ -148,10 +152,10 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// What is below a place where a directory is, the last name first.
-    fn below(&mut self, place: &Place) -> Result<Vec<Place>, Error> {
+    fn below(&mut self, place: &DiffPlace) -> Result<Vec<DiffPlace>, Error> {
         let mut dirs = [None, None];
         for (side, found) in place.found.iter().enumerate() {
-            let Found::Dir(id) = found else { continue };
+            let SideEntry::Dir(id) = found else { continue };
             if place.depth >= MAX_DEPTH || !self.seen[side].insert(id.clone()) {
                 let why = Snapshot::Malformed("a directory that is in itself");
                 return Err(Error::Store(why.into()));
@@ -173,50 +177,52 @@ impl<'a> Walk<'a, '_> {
         for name in names.into_iter().rev() {
             let get = |side: usize| {
                 let entries = entries[side].as_ref();
-                entries.map_or(Ok(Found::Nothing), |e| e.get(&name))
+                entries.map_or(Ok(SideEntry::Nothing), |e| e.get(&name))
             };
             let found = [get(0)?, get(1)?];
             let path = [&place.path, b"/".as_slice(), &name].concat();
-            out.push(Place { path, depth: place.depth + 1, found });
+            out.push(DiffPlace { path, depth: place.depth + 1, found });
         }
         Ok(out)
     }
 
-    fn tell(&mut self, place: &Place) -> Result<(), Error> {
+    fn tell(&mut self, place: &DiffPlace) -> Result<(), Error> {
         let is_same = match &place.found {
             [
-                Found::Nothing | Found::Dir(_) | Found::Other,
-                Found::Nothing | Found::Dir(_) | Found::Other,
+                SideEntry::Nothing | SideEntry::Dir(_) | SideEntry::Other,
+                SideEntry::Nothing | SideEntry::Dir(_) | SideEntry::Other,
             ] => true,
-            [Found::File(a), Found::File(b)] if a.mode == b.mode => {
+            [SideEntry::File(a), SideEntry::File(b)] if a.mode == b.mode => {
                 let untouched = a.id == b.id && !self.changed.contains(&a.id);
                 let sides = &self.sides;
                 untouched || same((&sides[0], a), (&sides[1], b))?.unwrap_or(false)
             }
-            [Found::Symlink(a), Found::Symlink(b)] => a == b,
-            [Found::Fifo(a), Found::Fifo(b)] => a == b,
+            [SideEntry::Symlink(a), SideEntry::Symlink(b)] => a == b,
+            [SideEntry::Fifo(a), SideEntry::Fifo(b)] => a == b,
             _ => false,
         };
         if is_same {
             return Ok(());
         }
         let [old, new] = [0, 1].map(|n| item(self.sides[n], &place.found[n]));
-        (self.emit)(Difference { path: place.path.clone(), old, new })
+        (self.emit)(PathDifference { path: place.path.clone(), old, new })
     }
 }
 
-fn item<'a>(side: Side<'a>, found: &Found) -> Option<Item<'a>> {
+fn item<'a>(side: DiffSide<'a>, found: &SideEntry) -> Option<DiffItem<'a>> {
     match found {
-        Found::Nothing | Found::Dir(_) | Found::Other => None,
-        Found::File(file) => Some(Item {
+        SideEntry::Nothing | SideEntry::Dir(_) | SideEntry::Other => None,
+        SideEntry::File(file) => Some(DiffItem {
             mode: file.mode,
             size: file.len,
-            content: Content::File(side, file.clone()),
+            content: DiffContent::File(side, file.clone()),
         }),
-        Found::Symlink(to) => {
-            let (size, content) = (to.len() as u64, Content::Symlink(to.clone()));
-            Some(Item { mode: 0o777, size, content })
+        SideEntry::Symlink(to) => {
+            let (size, content) = (to.len() as u64, DiffContent::Symlink(to.clone()));
+            Some(DiffItem { mode: 0o777, size, content })
         }
-        Found::Fifo(mode) => Some(Item { mode: *mode, size: 0, content: Content::Fifo }),
+        SideEntry::Fifo(mode) => {
+            Some(DiffItem { mode: *mode, size: 0, content: DiffContent::Fifo })
+        }
     }
 }

@@ -1,28 +1,28 @@
 //! One of two states that are compared: what is at a place of it.
 
-use super::image::{Entry, ImageFiles};
+use super::image::{ImageFile, ImageFiles};
 use crate::session::Error;
 use serde_bytes::ByteBuf;
 use std::collections::BTreeSet;
-use wasibox_store::snapshot::delta::{CHUNK, Id, Node, What};
+use wasibox_store::snapshot::delta::{CHUNK, Id, NodeContent, TreeNode};
 use wasibox_store::snapshot::files::{self, walk};
-use wasibox_store::snapshot::tree::{Key, Value, read};
-use wasibox_store::snapshot::{Error as Snapshot, Files, Objects, export};
+use wasibox_store::snapshot::tree::{RecordKey, RecordValue, read};
+use wasibox_store::snapshot::{FileTree, Objects, SnapshotError as Snapshot, export};
 
 /// Bytes that are compared at once.
 const PIECE: usize = 16 * CHUNK as usize;
 
 /// The files of a commit, over those of the image if it is at hand.
 #[derive(Clone, Copy)]
-pub struct Side<'a> {
+pub struct DiffSide<'a> {
     pub objects: &'a dyn Objects,
-    pub files: &'a Files,
+    pub files: &'a FileTree,
     pub image: Option<&'a ImageFiles>,
 }
 
 /// What is at a place.
 #[derive(Clone)]
-pub enum Found {
+pub enum SideEntry {
     Nothing,
     Dir(Id),
     File(FileAt),
@@ -37,7 +37,7 @@ pub enum Found {
 pub struct FileAt {
     pub id: Id,
     /// None: as the image has it.
-    pub node: Option<Node>,
+    pub node: Option<TreeNode>,
     pub mode: u16,
     pub len: u64,
 }
@@ -46,7 +46,7 @@ fn store(e: Snapshot) -> Error {
     Error::Store(e.into())
 }
 
-impl<'a> Side<'a> {
+impl<'a> DiffSide<'a> {
     /// The names in a directory. With `whole`, those that only the image has, too.
     pub fn names(&self, dir: &Id, whole: bool) -> Result<BTreeSet<ByteBuf>, Error> {
         let listed = self.list(dir)?;
@@ -64,61 +64,61 @@ impl<'a> Side<'a> {
     }
 
     /// What the names of a directory lead to.
-    pub fn entries(&self, dir: &Id) -> Result<Entries<'a>, Error> {
-        Ok(Entries { side: *self, dir: dir.clone(), listed: self.list(dir)? })
+    pub fn entries(&self, dir: &Id) -> Result<SideEntries<'a>, Error> {
+        Ok(SideEntries { side: *self, dir: dir.clone(), listed: self.list(dir)? })
     }
 
     /// What a node is.
-    fn node(&self, id: &Id) -> Result<Found, Error> {
-        let key = Key::node(id.clone());
+    fn node(&self, id: &Id) -> Result<SideEntry, Error> {
+        let key = RecordKey::node(id.clone());
         match read::find(self.objects, &self.files.root, &key).map_err(store)? {
-            Some(Value::Node(node)) => Ok(match &node.what {
-                What::Dir { .. } => Found::Dir(id.clone()),
-                What::File { len, .. } => {
+            Some(RecordValue::Node(node)) => Ok(match &node.what {
+                NodeContent::Dir { .. } => SideEntry::Dir(id.clone()),
+                NodeContent::File { len, .. } => {
                     let (mode, len) = (node.mode, *len);
-                    Found::File(FileAt { id: id.clone(), node: Some(*node), mode, len })
+                    SideEntry::File(FileAt { id: id.clone(), node: Some(*node), mode, len })
                 }
-                What::Symlink(to) => Found::Symlink(to.to_vec()),
-                What::Fifo => Found::Fifo(node.mode),
-                What::Same => Found::Other,
+                NodeContent::Symlink(to) => SideEntry::Symlink(to.to_vec()),
+                NodeContent::Fifo => SideEntry::Fifo(node.mode),
+                NodeContent::Same => SideEntry::Other,
             }),
-            Some(Value::Gone) => Ok(Found::Nothing),
+            Some(RecordValue::Gone) => Ok(SideEntry::Nothing),
             Some(_) => Err(store(Snapshot::Malformed("parts of another kind of node"))),
             None => self.given(id),
         }
     }
 
     /// What the image has there.
-    fn given(&self, id: &Id) -> Result<Found, Error> {
+    fn given(&self, id: &Id) -> Result<SideEntry, Error> {
         let Id::Given(path) = id else {
             return Err(store(Snapshot::Malformed("an entry that leads nowhere")));
         };
         if let Some(image) = self.image {
             return Ok(match image.entry(path)? {
-                None => Found::Nothing,
-                Some(Entry::Dir) => Found::Dir(id.clone()),
-                Some(Entry::Symlink(to)) => Found::Symlink(to),
-                Some(Entry::File { bytes, mode }) => {
+                None => SideEntry::Nothing,
+                Some(ImageFile::Dir) => SideEntry::Dir(id.clone()),
+                Some(ImageFile::Symlink(to)) => SideEntry::Symlink(to),
+                Some(ImageFile::File { bytes, mode }) => {
                     let len = (*bytes).as_ref().len() as u64;
-                    Found::File(FileAt { id: id.clone(), node: None, mode, len })
+                    SideEntry::File(FileAt { id: id.clone(), node: None, mode, len })
                 }
             });
         }
         // Something below it was changed, so it is a directory.
         let is_dir = !self.list(id)?.is_empty();
-        Ok(if is_dir { Found::Dir(id.clone()) } else { Found::Other })
+        Ok(if is_dir { SideEntry::Dir(id.clone()) } else { SideEntry::Other })
     }
 
     /// Bytes of a file from `from` on; none if they are the image's and that is not at hand.
     pub fn read(&self, file: &FileAt, from: u64, most: usize) -> Result<Option<Vec<u8>>, Error> {
         let base = match (&file.node, &file.id) {
             (None, _) => file.len,
-            (Some(Node { what: What::File { base: Some(len), .. }, .. }), _) => *len,
+            (Some(TreeNode { what: NodeContent::File { base: Some(len), .. }, .. }), _) => *len,
             _ => 0,
         };
         let image = match (&file.id, self.image) {
             _ if base == 0 => Vec::new(),
-            (Id::Given(path), Some(image)) => match export::Image::file(image, path, base) {
+            (Id::Given(path), Some(image)) => match export::ImageSource::file(image, path, base) {
                 Ok(bytes) => bytes,
                 Err(_) => return Ok(None),
             },
@@ -136,33 +136,36 @@ impl<'a> Side<'a> {
 }
 
 /// A directory of a side.
-pub struct Entries<'a> {
-    side: Side<'a>,
+pub struct SideEntries<'a> {
+    side: DiffSide<'a>,
     dir: Id,
     listed: walk::Listing,
 }
 
-impl Entries<'_> {
+impl SideEntries<'_> {
     /// What a name leads to.
-    pub fn get(&self, name: &ByteBuf) -> Result<Found, Error> {
+    pub fn get(&self, name: &ByteBuf) -> Result<SideEntry, Error> {
         match (self.listed.get(name), &self.dir) {
-            (Some(None), _) => Ok(Found::Nothing),
+            (Some(None), _) => Ok(SideEntry::Nothing),
             (Some(Some(id)), _) => self.side.node(id),
             (None, Id::Given(path)) => {
                 let path = path.iter().cloned().chain([name.clone()]).collect();
                 match self.side.image {
                     Some(_) => self.side.given(&Id::Given(path)),
                     // Whether the image has it is not known; what the session made is listed.
-                    None => Ok(Found::Other),
+                    None => Ok(SideEntry::Other),
                 }
             }
-            (None, Id::Made(_)) => Ok(Found::Nothing),
+            (None, Id::Made(_)) => Ok(SideEntry::Nothing),
         }
     }
 }
 
 /// Whether two files have the same bytes; none if that cannot be told.
-pub fn same(a: (&Side<'_>, &FileAt), b: (&Side<'_>, &FileAt)) -> Result<Option<bool>, Error> {
+pub fn same(
+    a: (&DiffSide<'_>, &FileAt),
+    b: (&DiffSide<'_>, &FileAt),
+) -> Result<Option<bool>, Error> {
     if a.1.len != b.1.len {
         return Ok(Some(false));
     }

@@ -1,6 +1,6 @@
 //! A difference as text, in the form of `git diff`, which `patch -p1` and `git apply` take.
 
-use super::{Difference, Item};
+use super::{DiffItem, PathDifference};
 use crate::session::Error;
 use similar::{Algorithm, TextDiff};
 use std::io::Write;
@@ -17,8 +17,8 @@ const CONTEXT: usize = 3;
 ///
 /// # Errors
 /// If the store is damaged, or `to` cannot be written.
-pub fn unified(difference: &Difference<'_>, to: &mut dyn Write) -> Result<(), Error> {
-    let Difference { path, old, new } = difference;
+pub fn unified(difference: &PathDifference<'_>, to: &mut dyn Write) -> Result<(), Error> {
+    let PathDifference { path, old, new } = difference;
     // What was of another kind is gone, and something else is there.
     if let (Some(a), Some(b)) = (old, new)
         && (a.git_mode() ^ b.git_mode()) & 0o170_000 != 0
@@ -31,8 +31,8 @@ pub fn unified(difference: &Difference<'_>, to: &mut dyn Write) -> Result<(), Er
 
 fn one(
     path: &[u8],
-    old: Option<&Item<'_>>,
-    new: Option<&Item<'_>>,
+    old: Option<&DiffItem<'_>>,
+    new: Option<&DiffItem<'_>>,
     to: &mut dyn Write,
 ) -> Result<(), Error> {
     let (a, b) = (quoted(b"a", path), quoted(b"b", path));
@@ -45,7 +45,7 @@ fn one(
         }
         _ => {}
     }
-    let bytes = |item: Option<&Item<'_>>| match item {
+    let bytes = |item: Option<&DiffItem<'_>>| match item {
         Some(item) => item.bytes(MAX_TEXT),
         None => Ok(Some(Vec::new())),
     };
@@ -58,7 +58,7 @@ fn one(
     if before == after {
         return Ok(());
     }
-    let name = |item: Option<&Item<'_>>, name: Vec<u8>| match item {
+    let name = |item: Option<&DiffItem<'_>>, name: Vec<u8>| match item {
         Some(_) => name,
         None => b"/dev/null".to_vec(),
     };
@@ -71,15 +71,15 @@ fn one(
 
 /// What is told of files that are not shown.
 fn sizes(
-    old: Option<&Item<'_>>,
-    new: Option<&Item<'_>>,
+    old: Option<&DiffItem<'_>>,
+    new: Option<&DiffItem<'_>>,
     a: &[u8],
     b: &[u8],
     to: &mut dyn Write,
 ) -> Result<(), Error> {
     let nothing = b"/dev/null".as_slice();
     let (a, b) = (if old.is_some() { a } else { nothing }, if new.is_some() { b } else { nothing });
-    let size = |item: &Item<'_>| match item.is_fifo() {
+    let size = |item: &DiffItem<'_>| match item.is_fifo() {
         true => "named pipe".to_owned(),
         false => format!("{} bytes", item.size),
     };

@@ -91,7 +91,7 @@ impl PolicyFile {
             let at = e.span().map_or(0, |span| span.start.min(text.len()));
             mistake(&text.as_bytes()[..at], e.message().replace('\n', ", "))
         };
-        let written: Written = toml::from_str(text).map_err(wrong)?;
+        let written: WrittenPolicy = toml::from_str(text).map_err(wrong)?;
         let limits = written.limits;
         let mount = |m: WrittenMount| MountSpec {
             host: dir.join(m.host),
@@ -158,13 +158,13 @@ fn mistake(before: &[u8], message: String) -> Mistake {
 /// The file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Written {
+struct WrittenPolicy {
     preset: Option<PresetName>,
     #[serde(default)]
     limits: WrittenLimits,
     #[serde(default)]
     mount: Vec<WrittenMount>,
-    workspace: Option<OneWorkspace>,
+    workspace: Option<WrittenWorkspaceText>,
     #[serde(default)]
     network: WrittenNetwork,
     #[serde(default)]
@@ -207,18 +207,18 @@ impl TryFrom<NetworkTexts> for WrittenNetwork {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct WrittenLimits {
-    timeout: Option<Time>,
-    cpu: Option<Time>,
-    memory: Option<Size>,
-    disk: Option<Size>,
+    timeout: Option<WrittenTime>,
+    cpu: Option<WrittenTime>,
+    memory: Option<WrittenSize>,
+    disk: Option<WrittenSize>,
     inodes: Option<u64>,
     file_size: Option<MaybeSize>,
-    pipes: Option<Count>,
+    pipes: Option<WrittenCount>,
     output: Option<MaybeSize>,
-    processes: Option<Count>,
+    processes: Option<WrittenCount>,
     spawns: Option<u64>,
-    descriptors: Option<Count>,
-    host_descriptors: Option<Count>,
+    descriptors: Option<WrittenCount>,
+    host_descriptors: Option<WrittenCount>,
 }
 
 #[derive(Deserialize)]
@@ -228,7 +228,7 @@ struct WrittenMount {
     guest: GuestPath,
     #[serde(default)]
     writable: bool,
-    quota: Option<Size>,
+    quota: Option<WrittenSize>,
 }
 
 /// A zip, or a folder of the host.
@@ -243,27 +243,27 @@ struct WrittenWorkspace {
 /// The same, and one of both.
 #[derive(Deserialize)]
 #[serde(try_from = "WrittenWorkspace")]
-struct OneWorkspace(Workspace);
+struct WrittenWorkspaceText(Workspace);
 
-impl TryFrom<WrittenWorkspace> for OneWorkspace {
+impl TryFrom<WrittenWorkspace> for WrittenWorkspaceText {
     type Error = &'static str;
 
-    fn try_from(w: WrittenWorkspace) -> Result<OneWorkspace, &'static str> {
+    fn try_from(w: WrittenWorkspace) -> Result<WrittenWorkspaceText, &'static str> {
         let (kind, path) = match (w.zip, w.overlay) {
             (Some(path), None) => (WorkspaceKind::Zip, path),
             (None, Some(path)) => (WorkspaceKind::Overlay, path),
             _ => return Err("a workspace is either a `zip` or an `overlay`"),
         };
         let guest = w.guest.map_or_else(|| Workspace::GUEST.into(), |g| g.0);
-        Ok(OneWorkspace(Workspace { kind, path, guest }))
+        Ok(WrittenWorkspaceText(Workspace { kind, path, guest }))
     }
 }
 
 struct PresetName(Preset);
-pub(super) struct Time(pub Option<Duration>);
-pub(super) struct Size(pub u64);
+pub(super) struct WrittenTime(pub Option<Duration>);
+pub(super) struct WrittenSize(pub u64);
 struct MaybeSize(Option<u64>);
-pub(super) struct Count(pub usize);
+pub(super) struct WrittenCount(pub usize);
 struct GuestPath(String);
 
 impl<'de> Deserialize<'de> for PresetName {
@@ -284,32 +284,32 @@ impl<'de> Deserialize<'de> for GuestPath {
     }
 }
 
-impl<'de> Deserialize<'de> for Count {
+impl<'de> Deserialize<'de> for WrittenCount {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match usize::deserialize(from)? {
             0 => Err(D::Error::custom("must be more than 0")),
-            n => Ok(Count(n)),
+            n => Ok(WrittenCount(n)),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Time {
+impl<'de> Deserialize<'de> for WrittenTime {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Seconds;
-        impl Visitor<'_> for Seconds {
-            type Value = Time;
+        struct SecondsVisitor;
+        impl Visitor<'_> for SecondsVisitor {
+            type Value = WrittenTime;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("seconds, 0 for no limit")
             }
-            fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<Time, E> {
+            fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<WrittenTime, E> {
                 self.visit_f64(n as f64)
             }
-            fn visit_f64<E: serde::de::Error>(self, n: f64) -> Result<Time, E> {
+            fn visit_f64<E: serde::de::Error>(self, n: f64) -> Result<WrittenTime, E> {
                 let limit = values::limit_of(n);
-                limit.map(Time).ok_or_else(|| E::invalid_value(Unexpected::Float(n), &self))
+                limit.map(WrittenTime).ok_or_else(|| E::invalid_value(Unexpected::Float(n), &self))
             }
         }
-        from.deserialize_any(Seconds)
+        from.deserialize_any(SecondsVisitor)
     }
 }
 
@@ -317,20 +317,22 @@ impl<'de> Deserialize<'de> for Time {
 struct SizeVisitor;
 
 impl Visitor<'_> for SizeVisitor {
-    type Value = Size;
+    type Value = WrittenSize;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a size such as \"512M\", or a number of bytes")
     }
-    fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<Size, E> {
-        u64::try_from(n).map(Size).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
+    fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<WrittenSize, E> {
+        u64::try_from(n)
+            .map(WrittenSize)
+            .map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
     }
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Size, E> {
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<WrittenSize, E> {
         let size = values::size(text);
-        size.map(Size).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+        size.map(WrittenSize).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
     }
 }
 
-impl<'de> Deserialize<'de> for Size {
+impl<'de> Deserialize<'de> for WrittenSize {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(SizeVisitor)
     }

@@ -1,6 +1,6 @@
 //! What a policy file says of host tools: `[host-tools]`.
 
-use super::file::{Count, Size, Time};
+use super::file::{WrittenCount, WrittenSize, WrittenTime};
 use serde::Deserialize;
 use wasibox_sandbox::HostToolPolicy;
 
@@ -11,11 +11,11 @@ pub(super) struct WrittenHostTools {
     allow: Option<Vec<String>>,
     deny: Vec<String>,
     calls: Option<u64>,
-    at_once: Option<Count>,
-    timeout: Option<Time>,
-    arguments: Option<Size>,
-    result: Option<Size>,
-    bytes: Option<Size>,
+    at_once: Option<WrittenCount>,
+    timeout: Option<WrittenTime>,
+    arguments: Option<WrittenSize>,
+    result: Option<WrittenSize>,
+    bytes: Option<WrittenSize>,
     pub from: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ impl WrittenHostTools {
     /// The policy; what is not written is as usual.
     pub fn policy(self) -> HostToolPolicy {
         let usual = HostToolPolicy::default();
-        let size = |size: Option<Size>, usual: u64| size.map_or(usual, |n| n.0);
+        let size = |size: Option<WrittenSize>, usual: u64| size.map_or(usual, |n| n.0);
         HostToolPolicy {
             allow: self.allow,
             deny: self.deny,

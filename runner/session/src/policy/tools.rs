@@ -1,6 +1,6 @@
 //! What a policy file says of the tools that doors have: `[tools]`.
 
-use super::file::{Size, Time};
+use super::file::{WrittenSize, WrittenTime};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -43,35 +43,36 @@ pub struct CalculateSettings {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct WrittenCode {
-    timeout: Option<Time>,
-    memory: Option<Size>,
-    modules: Modules,
+    timeout: Option<WrittenTime>,
+    memory: Option<WrittenSize>,
+    modules: WrittenModules,
 }
 
 /// One list for each language that has one.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Modules {
-    python: Option<Vec<Module>>,
-    javascript: Option<Vec<Module>>,
+struct WrittenModules {
+    python: Option<Vec<ModuleName>>,
+    javascript: Option<Vec<ModuleName>>,
 }
 
 /// A module's name, as it is imported.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct Module(String);
+struct ModuleName(String);
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct WrittenCalculate {
-    timeout: Option<Time>,
+    timeout: Option<WrittenTime>,
 }
 
 impl From<WrittenCode> for CodeSettings {
     fn from(written: WrittenCode) -> CodeSettings {
-        let WrittenCode { timeout, memory, modules: Modules { python, javascript } } = written;
+        let WrittenCode { timeout, memory, modules: WrittenModules { python, javascript } } =
+            written;
         let lists = [("python", python), ("javascript", javascript)];
-        let named = |list: Vec<Module>| list.into_iter().map(|m| m.0).collect();
+        let named = |list: Vec<ModuleName>| list.into_iter().map(|m| m.0).collect();
         CodeSettings {
             timeout: timeout.and_then(|t| t.0),
             memory: memory.map(|n| n.0),
@@ -83,13 +84,13 @@ impl From<WrittenCode> for CodeSettings {
     }
 }
 
-impl TryFrom<String> for Module {
+impl TryFrom<String> for ModuleName {
     type Error = String;
 
-    fn try_from(name: String) -> Result<Module, String> {
+    fn try_from(name: String) -> Result<ModuleName, String> {
         let fits = |b: u8| b.is_ascii_alphanumeric() || b"_-./@:".contains(&b);
         match (1..=200).contains(&name.len()) && name.bytes().all(fits) {
-            true => Ok(Module(name)),
+            true => Ok(ModuleName(name)),
             false => Err(format!("`{name}` is no module's name")),
         }
     }

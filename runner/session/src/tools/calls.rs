@@ -1,15 +1,15 @@
 //! A session's calls of host tools: what the node `/.box/tools` serves.
 
-use super::drive::{Driven, Slot, Ticket, drive};
+use super::drive::{CallSlot, DriveResult, Ticket, drive};
 use super::schema::STACK;
 use super::{HostTool, MAX_TOOLS, ToolContext, ToolDefinitionError, bounds};
-use box_abi::tools::{Answer as Reply, Failure, PART, Request};
+use box_abi::tools::{PART, ToolFailure, ToolsAnswer as Reply, ToolsRequest};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wasibox_sandbox::HostToolPolicy;
-use wasibox_vfs::{Answer, Service};
+use wasibox_vfs::{AnswerSlot, Service};
 
 /// Calls that wait for their turn at most.
 const QUEUE: usize = 64;
@@ -21,15 +21,15 @@ const LOGGED: usize = 1024;
 
 /// Serves the host tools of a session. Clones are the same.
 #[derive(Clone)]
-pub(crate) struct ToolCalls(Arc<Shared>);
+pub(crate) struct ToolCalls(Arc<ToolCallsInner>);
 
-pub(super) struct Shared {
+pub(super) struct ToolCallsInner {
     policy: HostToolPolicy,
-    state: Mutex<State>,
+    state: Mutex<ToolCallsState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ToolCallsState {
     tools: BTreeMap<String, HostTool>,
     /// Tools that the session had where it ran before.
     formerly: BTreeSet<String>,
@@ -40,9 +40,9 @@ struct State {
     bytes: u64,
     next: u64,
     running: usize,
-    queue: VecDeque<Job>,
+    queue: VecDeque<HostToolJob>,
     /// Calls without an end that was logged.
-    active: HashMap<u64, Active>,
+    active: HashMap<u64, ActiveToolCall>,
     /// Results that were read in part.
     results: HashMap<u64, Vec<u8>>,
     held: usize,
@@ -50,7 +50,7 @@ struct State {
 }
 
 /// What is known of a call until its end.
-struct Active {
+struct ActiveToolCall {
     name: String,
     arguments: String,
     begun: Instant,
@@ -58,28 +58,28 @@ struct Active {
 }
 
 /// A call that is to run.
-struct Job {
+struct HostToolJob {
     number: u64,
     tool: HostTool,
     arguments: Vec<u8>,
-    answer: Answer,
+    answer: AnswerSlot,
     ticket: Arc<Ticket>,
 }
 
-type Outcome = Result<Vec<u8>, (Failure, String)>;
+type Outcome = Result<Vec<u8>, (ToolFailure, String)>;
 
-fn lock(m: &Mutex<State>) -> MutexGuard<'_, State> {
+fn lock(m: &Mutex<ToolCallsState>) -> MutexGuard<'_, ToolCallsState> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn failed(kind: Failure, why: impl Into<String>) -> Reply {
+fn failed(kind: ToolFailure, why: impl Into<String>) -> Reply {
     Reply::Failed(kind, why.into().into_bytes())
 }
 
 impl ToolCalls {
     /// No tools yet; calls go by this policy.
     pub fn new(policy: HostToolPolicy) -> ToolCalls {
-        ToolCalls(Arc::new(Shared { policy, state: Mutex::default() }))
+        ToolCalls(Arc::new(ToolCallsInner { policy, state: Mutex::default() }))
     }
 
     /// Makes these the session's tools.
@@ -138,7 +138,7 @@ impl ToolCalls {
         let queue = std::mem::take(&mut state.queue);
         for (_, active) in std::mem::take(&mut state.active) {
             active.ticket.cancel();
-            let why = (Failure::Cancelled, "the session's call has ended".to_owned());
+            let why = (ToolFailure::Cancelled, "the session's call has ended".to_owned());
             state.note(active, &Err(why));
         }
         let log = std::mem::take(&mut state.log);
@@ -164,7 +164,7 @@ impl ToolCalls {
     fn more(&self, call: u64, from: u64) -> Reply {
         let mut state = lock(&self.0.state);
         let Some(result) = state.results.get(&call) else {
-            return failed(Failure::Request, "there is no such result");
+            return failed(ToolFailure::Request, "there is no such result");
         };
         let rest = usize::try_from(from).ok().and_then(|from| result.get(from..));
         let rest = rest.unwrap_or_default();
@@ -178,7 +178,7 @@ impl ToolCalls {
     }
 
     /// Begins a call, or has it wait for its turn.
-    fn call(&self, name: &[u8], arguments: &[u8], answer: Answer) {
+    fn call(&self, name: &[u8], arguments: &[u8], answer: AnswerSlot) {
         let shown = String::from_utf8_lossy(name).into_owned();
         let mut state = lock(&self.0.state);
         let tool = match state.judge(&self.0.policy, &shown, arguments) {
@@ -186,7 +186,7 @@ impl ToolCalls {
             Err(why) => {
                 let reply = failed(why.0, why.1.clone());
                 if state.is_open {
-                    let active = Active::new(shown, arguments);
+                    let active = ActiveToolCall::new(shown, arguments);
                     state.note(active, &Err(why));
                 }
                 drop(state);
@@ -197,12 +197,12 @@ impl ToolCalls {
         state.bytes += arguments.len() as u64;
         state.next += 1;
         let number = state.next;
-        let active = Active::new(shown, arguments);
+        let active = ActiveToolCall::new(shown, arguments);
         let ticket = active.ticket.clone();
         state.active.insert(number, active);
         let asker = answer.asker().clone();
         let arguments = arguments.to_vec();
-        let job = Job { number, tool, arguments, answer, ticket: ticket.clone() };
+        let job = HostToolJob { number, tool, arguments, answer, ticket: ticket.clone() };
         if state.running < self.0.policy.at_once {
             state.running += 1;
             drop(state);
@@ -231,53 +231,53 @@ pub(crate) fn by_name(
     if all.len() > MAX_TOOLS { Err(ToolDefinitionError::TooMany) } else { Ok(all) }
 }
 
-impl Active {
-    fn new(name: String, arguments: &[u8]) -> Active {
+impl ActiveToolCall {
+    fn new(name: String, arguments: &[u8]) -> ActiveToolCall {
         let arguments = &arguments[..arguments.len().min(LOGGED)];
         let arguments = String::from_utf8_lossy(arguments).into_owned();
-        Active { name, arguments, begun: Instant::now(), ticket: Arc::default() }
+        ActiveToolCall { name, arguments, begun: Instant::now(), ticket: Arc::default() }
     }
 }
 
-impl State {
+impl ToolCallsState {
     /// Whether a call may be, before anything of it is looked into.
     fn judge(
         &self,
         policy: &HostToolPolicy,
         name: &str,
         arguments: &[u8],
-    ) -> Result<HostTool, (Failure, String)> {
-        let no = |kind: Failure, why: String| Err((kind, why));
+    ) -> Result<HostTool, (ToolFailure, String)> {
+        let no = |kind: ToolFailure, why: String| Err((kind, why));
         if !self.is_open {
-            return no(Failure::Cancelled, "no call of the session runs".into());
+            return no(ToolFailure::Cancelled, "no call of the session runs".into());
         }
         let Some(tool) = self.tools.get(name) else {
-            return no(Failure::Unknown, self.unknown(name));
+            return no(ToolFailure::Unknown, self.unknown(name));
         };
         if !policy.allows(name) {
-            return no(Failure::Denied, format!("the policy does not allow the tool '{name}'"));
+            return no(ToolFailure::Denied, format!("the policy does not allow the tool '{name}'"));
         }
         let len = arguments.len() as u64;
         if len > policy.arguments {
             let most = policy.arguments;
             return no(
-                Failure::Limit,
+                ToolFailure::Limit,
                 format!("the arguments have {len} bytes, of {most} at most"),
             );
         }
         if self.calls >= policy.calls {
             let most = policy.calls;
             return no(
-                Failure::Limit,
+                ToolFailure::Limit,
                 format!("more than {most} calls of tools in one call of the session"),
             );
         }
         if self.bytes.saturating_add(len) > policy.bytes {
-            return no(Failure::Limit, too_many_bytes(policy));
+            return no(ToolFailure::Limit, too_many_bytes(policy));
         }
         if self.queue.len() >= QUEUE {
             return no(
-                Failure::Limit,
+                ToolFailure::Limit,
                 format!("more than {QUEUE} calls of tools wait for their turn"),
             );
         }
@@ -296,7 +296,7 @@ impl State {
     }
 
     /// Writes the end of a call down.
-    fn note(&mut self, call: Active, outcome: &Outcome) {
+    fn note(&mut self, call: ActiveToolCall, outcome: &Outcome) {
         if self.log.len() >= ENTRIES {
             return;
         }
@@ -317,15 +317,15 @@ impl State {
     }
 }
 
-fn word(kind: Failure) -> &'static str {
+fn word(kind: ToolFailure) -> &'static str {
     match kind {
-        Failure::Unknown => "unknown",
-        Failure::Arguments => "arguments",
-        Failure::Tool => "tool",
-        Failure::Denied => "denied",
-        Failure::Limit => "limit",
-        Failure::Cancelled => "cancelled",
-        Failure::Request => "request",
+        ToolFailure::Unknown => "unknown",
+        ToolFailure::Arguments => "arguments",
+        ToolFailure::Tool => "tool",
+        ToolFailure::Denied => "denied",
+        ToolFailure::Limit => "limit",
+        ToolFailure::Cancelled => "cancelled",
+        ToolFailure::Request => "request",
     }
 }
 
@@ -333,14 +333,14 @@ fn too_many_bytes(policy: &HostToolPolicy) -> String {
     format!("more than {} bytes of arguments and results in one call of the session", policy.bytes)
 }
 
-impl Shared {
+impl ToolCallsInner {
     /// Runs a call on a thread of its own.
-    fn start(self: &Arc<Shared>, job: Job) {
-        let slot = Arc::new(Slot(self.clone()));
+    fn start(self: &Arc<ToolCallsInner>, job: HostToolJob) {
+        let slot = Arc::new(CallSlot(self.clone()));
         let shared = self.clone();
         let number = job.number;
         let work = move || {
-            let Job { number, tool, arguments, answer, ticket } = job;
+            let HostToolJob { number, tool, arguments, answer, ticket } = job;
             let context = ToolContext { ticket, _slot: slot };
             let outcome = shared.run(&tool, &arguments, context);
             let reply = shared.finish(number, outcome);
@@ -350,12 +350,12 @@ impl Shared {
         let thread = std::thread::Builder::new().name("host tool call".into()).stack_size(STACK);
         if thread.spawn(work).is_err() {
             let why = "the host has no thread for the call".to_owned();
-            self.finish(number, Err((Failure::Limit, why)));
+            self.finish(number, Err((ToolFailure::Limit, why)));
         }
     }
 
     /// A call has ended: its place is the next one's.
-    pub fn next(self: Arc<Shared>) {
+    pub fn next(self: Arc<ToolCallsInner>) {
         let job = {
             let mut state = lock(&self.state);
             let job = state.queue.pop_front();
@@ -371,28 +371,33 @@ impl Shared {
 
     fn run(&self, tool: &HostTool, arguments: &[u8], context: ToolContext) -> Outcome {
         let definition = &*tool.0;
-        let arguments = parsed(arguments).map_err(|why| (Failure::Arguments, why))?;
-        definition.input.check(&arguments).map_err(|why| (Failure::Arguments, why))?;
+        let arguments = parsed(arguments).map_err(|why| (ToolFailure::Arguments, why))?;
+        definition.input.check(&arguments).map_err(|why| (ToolFailure::Arguments, why))?;
         let timeout = definition.timeout.or(self.policy.timeout);
         let until = timeout.and_then(|t| Instant::now().checked_add(t));
         let ticket = context.ticket.clone();
         let value = match drive(|| (definition.act)(arguments, context), &ticket, until) {
-            Driven::Done(Ok(value)) => value,
-            Driven::Done(Err(e)) => return Err((Failure::Tool, e.message().to_owned())),
-            Driven::Cancelled => return Err((Failure::Cancelled, "nobody waits for it".into())),
-            Driven::Late => {
+            DriveResult::Done(Ok(value)) => value,
+            DriveResult::Done(Err(e)) => return Err((ToolFailure::Tool, e.message().to_owned())),
+            DriveResult::Cancelled => {
+                return Err((ToolFailure::Cancelled, "nobody waits for it".into()));
+            }
+            DriveResult::Late => {
                 let seconds = timeout.unwrap_or(Duration::ZERO).as_secs_f64();
-                return Err((Failure::Limit, format!("the tool took longer than {seconds} s")));
+                return Err((ToolFailure::Limit, format!("the tool took longer than {seconds} s")));
             }
         };
         if let Some(Err(why)) = definition.output.as_ref().map(|schema| schema.check(&value)) {
-            return Err((Failure::Tool, format!("its result does not fit its schema: {why}")));
+            return Err((ToolFailure::Tool, format!("its result does not fit its schema: {why}")));
         }
-        let failed = |e: serde_json::Error| (Failure::Tool, e.to_string());
+        let failed = |e: serde_json::Error| (ToolFailure::Tool, e.to_string());
         let result = serde_json::to_vec(&value).map_err(failed)?;
         let (len, most) = (result.len(), self.policy.result);
         if len as u64 > most {
-            return Err((Failure::Limit, format!("the result has {len} bytes, of {most} at most")));
+            return Err((
+                ToolFailure::Limit,
+                format!("the result has {len} bytes, of {most} at most"),
+            ));
         }
         Ok(result)
     }
@@ -402,16 +407,16 @@ impl Shared {
         let mut state = lock(&self.state);
         let Some(active) = state.active.remove(&call) else {
             // The session's call has ended before, and the next one may run.
-            return failed(Failure::Cancelled, "the session's call has ended");
+            return failed(ToolFailure::Cancelled, "the session's call has ended");
         };
         let outcome = outcome.and_then(|result| {
             let len = result.len();
             if state.bytes.saturating_add(len as u64) > self.policy.bytes {
-                return Err((Failure::Limit, too_many_bytes(&self.policy)));
+                return Err((ToolFailure::Limit, too_many_bytes(&self.policy)));
             }
             if len > PART && state.held + len > HELD {
                 let why = format!("results of more than {HELD} bytes wait to be read");
-                return Err((Failure::Limit, why));
+                return Err((ToolFailure::Limit, why));
             }
             state.bytes += len as u64;
             Ok(result)
@@ -454,12 +459,14 @@ impl Service for ToolCalls {
         name == "tools" && self.is_of_use()
     }
 
-    fn ask(&self, _: &str, request: Vec<u8>, answer: Answer) {
-        let reply = match Request::decode(&request) {
-            None => failed(Failure::Request, "not a request"),
-            Some(Request::List { from }) => self.list(from),
-            Some(Request::More { call, from }) => self.more(call, from),
-            Some(Request::Call { name, arguments }) => return self.call(name, arguments, answer),
+    fn ask(&self, _: &str, request: Vec<u8>, answer: AnswerSlot) {
+        let reply = match ToolsRequest::decode(&request) {
+            None => failed(ToolFailure::Request, "not a request"),
+            Some(ToolsRequest::List { from }) => self.list(from),
+            Some(ToolsRequest::More { call, from }) => self.more(call, from),
+            Some(ToolsRequest::Call { name, arguments }) => {
+                return self.call(name, arguments, answer);
+            }
         };
         answer.give(Ok(reply.encode()));
     }

@@ -1,6 +1,6 @@
 //! Polling a tool's future on the thread of its call, until it is done, cancelled or late.
 
-use super::calls::Shared;
+use super::calls::ToolCallsInner;
 use super::{Acting, ToolError};
 use serde_json::Value;
 use std::future::poll_fn;
@@ -34,24 +34,24 @@ impl Ticket {
 }
 
 /// A place among the calls that run, which is given back with this.
-pub(super) struct Slot(pub Arc<Shared>);
+pub(super) struct CallSlot(pub Arc<ToolCallsInner>);
 
-impl Drop for Slot {
+impl Drop for CallSlot {
     fn drop(&mut self) {
         self.0.clone().next();
     }
 }
 
 /// What became of a future.
-pub(super) enum Driven {
+pub(super) enum DriveResult {
     Done(Result<Value, ToolError>),
     Cancelled,
     Late,
 }
 
-struct Unpark(Thread);
+struct UnparkWaker(Thread);
 
-impl Wake for Unpark {
+impl Wake for UnparkWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
@@ -62,25 +62,25 @@ pub(super) fn drive(
     make: impl FnOnce() -> Acting,
     ticket: &Ticket,
     until: Option<Instant>,
-) -> Driven {
+) -> DriveResult {
     let me = std::thread::current();
-    let waker = Waker::from(Arc::new(Unpark(me.clone())));
+    let waker = Waker::from(Arc::new(UnparkWaker(me.clone())));
     // Before the first look at the ticket: who cancels after that finds the thread.
     let _ = ticket.thread.set(me);
     let mut context = Context::from_waker(&waker);
-    let failed = || Driven::Done(Err(ToolError::new("the tool has panicked")));
+    let failed = || DriveResult::Done(Err(ToolError::new("the tool has panicked")));
     let Ok(mut future) = catch_unwind(AssertUnwindSafe(make)) else { return failed() };
     loop {
         if ticket.is_cancelled() {
-            return Driven::Cancelled;
+            return DriveResult::Cancelled;
         }
         match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context))) {
-            Ok(Poll::Ready(result)) => return Driven::Done(result),
+            Ok(Poll::Ready(result)) => return DriveResult::Done(result),
             Ok(Poll::Pending) => {}
             Err(_) => return failed(),
         }
         match until.map(|until| until.saturating_duration_since(Instant::now())) {
-            Some(left) if left.is_zero() => return Driven::Late,
+            Some(left) if left.is_zero() => return DriveResult::Late,
             Some(left) => std::thread::park_timeout(left),
             None => std::thread::park(),
         }
@@ -88,9 +88,9 @@ pub(super) fn drive(
 }
 
 /// A value that a thread makes, and who waits for it.
-struct Made<T>(Mutex<(Option<T>, Option<Waker>)>);
+struct ThreadValue<T>(Mutex<(Option<T>, Option<Waker>)>);
 
-impl<T> Made<T> {
+impl<T> ThreadValue<T> {
     fn lock(&self) -> std::sync::MutexGuard<'_, (Option<T>, Option<Waker>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,7 +100,7 @@ impl<T> Made<T> {
 pub(super) async fn on_thread(
     act: impl FnOnce() -> Result<Value, ToolError> + Send + 'static,
 ) -> Result<Value, ToolError> {
-    let made = Arc::new(Made(Mutex::new((None, None))));
+    let made = Arc::new(ThreadValue(Mutex::new((None, None))));
     let to = made.clone();
     std::thread::Builder::new().name("host tool".into()).spawn(move || {
         let result = catch_unwind(AssertUnwindSafe(act));

@@ -47,7 +47,7 @@ mod schema;
 pub(crate) use calls::{ToolCalls, by_name};
 
 use box_abi::tools::{MAX_DESCRIPTION, MAX_NAME};
-use drive::{Slot, Ticket};
+use drive::{CallSlot, Ticket};
 use schema::Schema;
 use serde_json::{Value, json};
 use std::fmt;
@@ -104,7 +104,7 @@ impl<E: fmt::Display> From<E> for ToolError {
 pub struct ToolContext {
     ticket: Arc<Ticket>,
     /// The call counts among those that run as long as somebody has this.
-    _slot: Arc<Slot>,
+    _slot: Arc<CallSlot>,
 }
 
 impl ToolContext {
@@ -119,10 +119,10 @@ type Act = Arc<dyn Fn(Value, ToolContext) -> Acting + Send + Sync>;
 
 /// A function that guests may call. Clones are the same tool.
 #[derive(Clone)]
-pub struct HostTool(Arc<Definition>);
+pub struct HostTool(Arc<ToolDefinition>);
 
 #[derive(Clone)]
-struct Definition {
+struct ToolDefinition {
     name: String,
     description: String,
     input: Arc<Schema>,
@@ -158,7 +158,7 @@ impl HostTool {
         R: Future<Output = Result<Value, ToolError>> + Send + 'static,
     {
         let act = Arc::new(move |arguments, context| Box::pin(act(arguments, context)) as Acting);
-        Definition::checked(name.into(), description.into(), schema, act)
+        ToolDefinition::checked(name.into(), description.into(), schema, act)
     }
 
     /// The same of a function that blocks, on a thread of its own. It cannot be ended: it looks at
@@ -216,7 +216,7 @@ impl HostTool {
     }
 }
 
-impl Definition {
+impl ToolDefinition {
     fn checked(
         name: String,
         description: String,
@@ -241,7 +241,8 @@ impl Definition {
         }
         let input = Arc::new(Schema::new(&name, schema)?);
         let (output, timeout, told) = Default::default();
-        let mut definition = Definition { name, description, input, output, timeout, act, told };
+        let mut definition =
+            ToolDefinition { name, description, input, output, timeout, act, told };
         definition.tell()?;
         Ok(HostTool(Arc::new(definition)))
     }

@@ -27,9 +27,9 @@ pub(super) struct Schema {
 }
 
 /// Knows no address.
-struct Nowhere;
+struct NoResolver;
 
-impl UrlLoader for Nowhere {
+impl UrlLoader for NoResolver {
     fn load(&self, _: &str) -> Result<Value, Box<dyn Error>> {
         Err("schemas are not fetched".into())
     }
@@ -77,7 +77,7 @@ impl Schema {
 fn compiled(text: &Value) -> Result<(Schemas, SchemaIndex), String> {
     let mut compiler = Compiler::new();
     compiler.set_default_draft(Draft::V2020_12);
-    compiler.use_loader(Box::new(Nowhere));
+    compiler.use_loader(Box::new(NoResolver));
     let mut schemas = Schemas::new();
     let added = compiler.add_resource(OWN, text.clone());
     let made = match added {

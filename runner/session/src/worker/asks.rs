@@ -3,40 +3,40 @@
 //! A request goes to the parent as a [`Reply::Ask`] with a number, and its answer comes back over the control
 //! socket, in any order. [`Reply::GaveUp`] tells that no guest waits for it any more; it comes all the same.
 
-use super::message::Reply;
+use super::message::WorkerReply;
 use serde_bytes::ByteBuf;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
-use wasibox_vfs::{Answer, Errno, Service};
-use wasibox_worker::channel::Sender;
+use wasibox_vfs::{AnswerSlot, Errno, Service};
+use wasibox_worker::channel::ChannelSender;
 
 /// Most requests without an answer at one time.
 pub const MOST: usize = 64;
 
 /// Passes requests on. Clones are the same.
 #[derive(Clone)]
-pub struct Asks {
-    sender: Arc<Sender>,
-    state: Arc<Mutex<State>>,
+pub struct HostAsks {
+    sender: Arc<ChannelSender>,
+    state: Arc<Mutex<AskState>>,
 }
 
 #[derive(Default)]
-struct State {
+struct AskState {
     /// What the parent serves.
     names: Vec<String>,
     /// A call runs: the parent hears nothing else meanwhile, and nothing of this at other times.
     is_open: bool,
     next: u64,
-    waiting: HashMap<u64, Answer>,
+    waiting: HashMap<u64, AnswerSlot>,
 }
 
-impl Asks {
+impl HostAsks {
     /// Questions that are sent by `sender`; the parent serves none yet.
-    pub fn new(sender: Sender) -> Asks {
-        Asks { sender: Arc::new(sender), state: Arc::default() }
+    pub fn new(sender: ChannelSender) -> HostAsks {
+        HostAsks { sender: Arc::new(sender), state: Arc::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, AskState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -58,7 +58,7 @@ impl Asks {
         let state = self.lock();
         if state.is_open && state.waiting.contains_key(&number) {
             // A parent that is gone is noticed elsewhere.
-            let _ = self.sender.send(&Reply::GaveUp(number));
+            let _ = self.sender.send(&WorkerReply::GaveUp(number));
         }
     }
 
@@ -77,12 +77,12 @@ impl Asks {
     }
 }
 
-impl Service for Asks {
+impl Service for HostAsks {
     fn has(&self, name: &str) -> bool {
         self.lock().names.iter().any(|n| n == name)
     }
 
-    fn ask(&self, name: &str, request: Vec<u8>, answer: Answer) {
+    fn ask(&self, name: &str, request: Vec<u8>, answer: AnswerSlot) {
         let (name, request) = (name.to_owned(), ByteBuf::from(request));
         let mut state = self.lock();
         let refused = match state.waiting.len() {
@@ -98,7 +98,7 @@ impl Service for Asks {
         let number = state.next;
         let (asks, asker) = (self.clone(), answer.asker().clone());
         // Sent under the lock: not after the call has ended.
-        if self.sender.send(&Reply::Ask { number, name, request }).is_ok() {
+        if self.sender.send(&WorkerReply::Ask { number, name, request }).is_ok() {
             state.waiting.insert(number, answer);
         }
         drop(state);

@@ -1,15 +1,15 @@
 //! A worker that has a session: the parent's half.
 
 use super::asks::MOST;
-use super::message::{Asked, CellHead, CellTail, Control, PART, Reply, Request};
-use super::pool::Pool;
-use super::pump::Pump;
+use super::message::{Asked, CellHead, CellTail, ControlMessage, PART, WorkerReply, WorkerRequest};
+use super::pool::WorkerPool;
+use super::pump::OutputPump;
 use crate::action::{Exec, Input, Output};
-use crate::live::{Called, Looked, Told, Touched};
+use crate::live::{CallResult, CellUpdate, FilesResult, Touched};
 use crate::outcome::Outcome;
-use crate::run::Inherited;
+use crate::run::InheritedStreams;
 use crate::session::Error;
-use crate::workspace::Given;
+use crate::workspace::WorkspaceSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_bytes::ByteBuf;
 use std::collections::HashMap;
@@ -20,9 +20,9 @@ use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::time::{Duration, Instant};
 use wasibox_sandbox::{HostToolPolicy, LimitHit, Limits, NetworkPolicy, Policy};
 use wasibox_vfs::delta::Delta;
-use wasibox_vfs::{Answer, Asker, Errno, MAX_MESSAGE, SERVICES, Service};
-use wasibox_worker::channel::Sender;
-use wasibox_worker::child::{Ended as How, Worker};
+use wasibox_vfs::{AnswerSlot, Asker, Errno, MAX_MESSAGE, SERVICES, Service};
+use wasibox_worker::channel::ChannelSender;
+use wasibox_worker::child::{Worker, WorkerEnd as How};
 use wasibox_worker::jail::Walls;
 
 /// How long a worker may take to end a call at its deadline, or to begin a session.
@@ -40,7 +40,7 @@ const OWN: u64 = 96 << 20;
 const LINES: usize = 1000;
 
 /// A worker with a session.
-pub struct Link {
+pub struct WorkerLink {
     worker: Worker,
     walls: Walls,
     limits: Limits,
@@ -48,42 +48,42 @@ pub struct Link {
     interrupt: Arc<Mutex<Option<Instant>>>,
     /// What serves guests' requests, and where answers go: by a thread, since a worker may not read them.
     service: Option<Arc<dyn Service>>,
-    answers: Option<mpsc::Sender<Control>>,
+    answers: Option<mpsc::Sender<ControlMessage>>,
     /// Requests without an answer: how many, and who waits for them.
     asked: Arc<AtomicUsize>,
     askers: Arc<Mutex<HashMap<u64, Asker>>>,
 }
 
 /// Ends a call of a worker from another thread.
-pub struct Interrupt {
+pub struct WorkerInterrupt {
     requested: Arc<Mutex<Option<Instant>>>,
-    control: Sender,
+    control: ChannelSender,
 }
 
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-impl Interrupt {
+impl WorkerInterrupt {
     /// Ends the call.
     pub fn interrupt(&self) {
         lock(&self.requested).get_or_insert_with(Instant::now);
         // A worker that is gone is noticed by who waits for it.
-        let _ = self.control.send(&Control::Interrupt);
+        let _ = self.control.send(&ControlMessage::Interrupt);
     }
 }
 
-impl Interrupt {
+impl WorkerInterrupt {
     /// Connects the stream to a port of the session's loopback.
     pub fn connect(&self, port: u16, stream: &UnixStream) {
         // A worker that is gone drops the stream, which its other end notices.
-        let _ = self.control.send_with(&Control::Connect(port), &[stream.as_fd()]);
+        let _ = self.control.send_with(&ControlMessage::Connect(port), &[stream.as_fd()]);
     }
 }
 
 /// What a call has brought so far.
 #[derive(Default)]
-struct Collected {
+struct CallCollector {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     cap: u64,
@@ -97,18 +97,22 @@ struct Collected {
 }
 
 /// Why the parent ended a worker.
-enum Killed {
+enum KillReason {
     Deadline,
     Memory,
     Interrupted,
 }
 
-impl Link {
+impl WorkerLink {
     /// Takes a worker of the pool for a session.
     ///
     /// # Errors
     /// If no worker can be had, a mount cannot be made, or walls are required and missing.
-    pub fn begin(pool: &Pool, policy: &Policy, given: Given) -> Result<Link, Error> {
+    pub fn begin(
+        pool: &WorkerPool,
+        policy: &Policy,
+        given: WorkspaceSource,
+    ) -> Result<WorkerLink, Error> {
         if policy.limits.stack != Limits::default().stack {
             return Err(Error::Refused("workers have the default stack".into()));
         }
@@ -125,14 +129,14 @@ impl Link {
             workspace.path = std::path::absolute(&workspace.path)?;
         }
         let zip: Vec<_> = given.zip.iter().map(AsFd::as_fd).collect();
-        worker.channel.send(&Request::Begin(theirs, given.is_original), &zip)?;
+        worker.channel.send(&WorkerRequest::Begin(theirs, given.is_original), &zip)?;
         // Meanwhile. No guest runs before the first call.
         let memory = worker.limit_memory(memory_limit(&policy.limits));
         let walls = loop {
             match worker.channel.receive(Some(Instant::now() + BEGIN)) {
-                Ok(Some((Reply::Ready(walls), _))) => break Walls { memory, ..walls },
-                Ok(Some((Reply::Progress(_), _))) => {}
-                Ok(Some((Reply::Failed(fault), _))) => return Err(fault.into()),
+                Ok(Some((WorkerReply::Ready(walls), _))) => break Walls { memory, ..walls },
+                Ok(Some((WorkerReply::Progress(_), _))) => {}
+                Ok(Some((WorkerReply::Failed(fault), _))) => return Err(fault.into()),
                 Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),
                 Ok(None) => return Err(Error::Worker("did not begin".into())),
                 Err(_) => return Err(Error::Worker(worker.end().to_string())),
@@ -145,16 +149,26 @@ impl Link {
         let progress = pool.options().progress.clone();
         let (limits, interrupt) = (policy.limits, Arc::default());
         let (service, answers, asked, askers) = Default::default();
-        Ok(Link { worker, walls, limits, progress, interrupt, service, answers, asked, askers })
+        Ok(WorkerLink {
+            worker,
+            walls,
+            limits,
+            progress,
+            interrupt,
+            service,
+            answers,
+            asked,
+            askers,
+        })
     }
 
     /// A handle that ends calls.
     ///
     /// # Errors
     /// If the system has no more descriptors.
-    pub fn interrupter(&self) -> Result<Interrupt, Error> {
+    pub fn interrupter(&self) -> Result<WorkerInterrupt, Error> {
         let control = self.worker.control.sender()?;
-        Ok(Interrupt { requested: self.interrupt.clone(), control })
+        Ok(WorkerInterrupt { requested: self.interrupt.clone(), control })
     }
 
     /// The walls around the worker.
@@ -172,7 +186,7 @@ impl Link {
     /// # Errors
     /// If the worker is gone.
     pub fn restore(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
-        self.send(&Request::Restore(delta, is_elsewhere))
+        self.send(&WorkerRequest::Restore(delta, is_elsewhere))
     }
 
     /// Says what the shell knows.
@@ -180,35 +194,35 @@ impl Link {
     /// # Errors
     /// If the worker is gone.
     pub fn set_shell(&mut self, state: &[u8]) -> Result<(), Error> {
-        self.send(&Request::Shell(ByteBuf::from(state)))
+        self.send(&WorkerRequest::Shell(ByteBuf::from(state)))
     }
 
     /// Reads or changes files.
     ///
     /// # Errors
     /// If the worker is gone, or answers what is no answer.
-    pub fn files(&mut self, asked: &Asked) -> Result<Looked, Error> {
+    pub fn files(&mut self, asked: &Asked) -> Result<FilesResult, Error> {
         let bytes = postcard::to_stdvec(asked).map_err(|e| Error::Refused(e.to_string()))?;
         let count = bytes.len().div_ceil(PART).max(1);
         for n in 0..count {
             let part = &bytes[n * PART..bytes.len().min((n + 1) * PART)];
             let bytes = ByteBuf::from(part);
-            self.send(&Request::Files { is_last: n + 1 == count, bytes })?;
+            self.send(&WorkerRequest::Files { is_last: n + 1 == count, bytes })?;
         }
         let deadline = Instant::now() + FILES;
         let (mut answer, mut changed, mut size) = (Vec::new(), Vec::new(), 0);
         let mut touched = Vec::new();
         loop {
             match self.worker.channel.receive(Some(deadline)) {
-                Ok(Some((Reply::Changed(part), _))) => {
+                Ok(Some((WorkerReply::Changed(part), _))) => {
                     size += part.size();
                     changed.push(part);
                 }
-                Ok(Some((Reply::Touched(part), _))) => {
+                Ok(Some((WorkerReply::Touched(part), _))) => {
                     size += weight(&part);
                     touched.extend(part);
                 }
-                Ok(Some((Reply::Answer { is_last, bytes }, _))) => {
+                Ok(Some((WorkerReply::Answer { is_last, bytes }, _))) => {
                     size += bytes.len() as u64;
                     answer.extend_from_slice(&bytes);
                     if is_last {
@@ -225,7 +239,7 @@ impl Link {
         }
         let answer = postcard::from_bytes(&answer);
         let answer = answer.map_err(|_| Error::Worker("gave no answer".into()))?;
-        Ok(Looked { answer, changed, touched })
+        Ok(FilesResult { answer, changed, touched })
     }
 
     /// Brings an interpreter back with the layers of its memory.
@@ -235,13 +249,13 @@ impl Link {
     pub fn restore_cell(&mut self, head: CellHead, layers: &[Vec<u8>]) -> Result<(), Error> {
         for layer in layers {
             for (n, part) in layer.chunks(PART).enumerate() {
-                self.send(&Request::Layer { begins: n == 0, bytes: ByteBuf::from(part) })?;
+                self.send(&WorkerRequest::Layer { begins: n == 0, bytes: ByteBuf::from(part) })?;
             }
         }
-        self.send(&Request::RestoreCell(head))?;
+        self.send(&WorkerRequest::RestoreCell(head))?;
         match self.worker.channel.receive(Some(Instant::now() + BEGIN)) {
-            Ok(Some((Reply::Restored(None), _))) => Ok(()),
-            Ok(Some((Reply::Restored(Some(why)), _))) => Err(Error::Cell(why)),
+            Ok(Some((WorkerReply::Restored(None), _))) => Ok(()),
+            Ok(Some((WorkerReply::Restored(Some(why)), _))) => Err(Error::Cell(why)),
             Ok(Some(_)) => Err(Error::Worker("answered out of order".into())),
             Ok(None) => Err(Error::Worker("did not bring an interpreter back".into())),
             Err(_) => Err(Error::Worker(self.worker.end().to_string())),
@@ -252,7 +266,7 @@ impl Link {
     pub fn set_service(&mut self, service: Arc<dyn Service>) {
         let names = SERVICES.iter().filter(|name| service.has(name)).map(|n| (*n).to_owned());
         // A worker that is gone is noticed by the next call.
-        let _ = self.send(&Request::Serves(names.collect()));
+        let _ = self.send(&WorkerRequest::Serves(names.collect()));
         self.service = Some(service);
     }
 
@@ -288,9 +302,9 @@ impl Link {
             lock(&askers).remove(&number);
             let answer = answer.map(ByteBuf::from).map_err(|e| e.0);
             // A worker that is gone waits for nothing.
-            let _ = answers.send(Control::Answer(number, answer));
+            let _ = answers.send(ControlMessage::Answer(number, answer));
         };
-        service.ask(name, request, Answer::of(give, asker));
+        service.ask(name, request, AnswerSlot::of(give, asker));
         Ok(())
     }
 
@@ -299,7 +313,7 @@ impl Link {
     /// # Errors
     /// If the worker is gone.
     pub fn end_background(&mut self) -> Result<(), Error> {
-        self.send(&Request::EndBackground)
+        self.send(&WorkerRequest::EndBackground)
     }
 
     /// Ends an interpreter.
@@ -307,28 +321,28 @@ impl Link {
     /// # Errors
     /// If the worker is gone.
     pub fn forget_cell(&mut self, name: &str) -> Result<(), Error> {
-        self.send(&Request::ForgetCell(name.into()))
+        self.send(&WorkerRequest::ForgetCell(name.into()))
     }
 
-    fn send(&mut self, request: &Request) -> Result<(), Error> {
+    fn send(&mut self, request: &WorkerRequest) -> Result<(), Error> {
         let sent = self.worker.channel.send(request, &[]);
         // Why it is gone says more than that it is.
         sent.map_err(|_| Error::Worker(self.worker.end().to_string()))
     }
 
     /// Runs a command.
-    pub fn call(&mut self, exec: Exec, streams: &Inherited<'_>) -> Called {
+    pub fn call(&mut self, exec: Exec, streams: &InheritedStreams<'_>) -> CallResult {
         let started = Instant::now();
-        let mut pump = Pump::default();
+        let mut pump = OutputPump::default();
         let timeout = exec.timeout.or(self.limits.timeout);
         let deadline = timeout.and_then(|t| started.checked_add(t)?.checked_add(GRACE));
-        let mut got = Collected { cap: exec.captures(), ..Collected::default() };
+        let mut got = CallCollector { cap: exec.captures(), ..CallCollector::default() };
         let fds = match piped(&exec, streams, &mut pump) {
             Ok(fds) => fds,
-            Err(e) => return Called { is_gone: false, ..Called::lost(Err(e.into())) },
+            Err(e) => return CallResult { is_gone: false, ..CallResult::lost(Err(e.into())) },
         };
         let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-        let sent = self.worker.channel.send(&Request::Call(exec), &borrowed);
+        let sent = self.worker.channel.send(&WorkerRequest::Call(exec), &borrowed);
         drop(fds);
         let ended = match sent {
             Ok(()) => self.wait(&mut pump, deadline, &mut got),
@@ -336,7 +350,7 @@ impl Link {
         };
         *lock(&self.interrupt) = None;
         let result = match ended {
-            Ok(Ended::Done(done)) => {
+            Ok(WorkerCallEnd::Done(done)) => {
                 pump.drain(&mut |wants| {
                     let left = Timespec { tv_sec: GRACE.as_secs() as i64, tv_nsec: 0 };
                     matches!(poll(wants, Some(&left)), Ok(n) if n > 0)
@@ -345,14 +359,14 @@ impl Link {
             }
             // The command could not be run. That is the guest's or the caller's fault, not
             // the worker's.
-            Ok(Ended::Failed(e)) => Err(e),
-            Ok(Ended::Killed(why)) => {
+            Ok(WorkerCallEnd::Failed(e)) => Err(e),
+            Ok(WorkerCallEnd::Killed(why)) => {
                 let (exit_code, limit_hit) = match why {
-                    Killed::Deadline => (124, Some(LimitHit::Timeout)),
-                    Killed::Memory => (137, Some(LimitHit::Memory)),
-                    Killed::Interrupted => (130, None),
+                    KillReason::Deadline => (124, Some(LimitHit::Timeout)),
+                    KillReason::Memory => (137, Some(LimitHit::Memory)),
+                    KillReason::Interrupted => (130, None),
                 };
-                return Called::lost(Ok(Outcome {
+                return CallResult::lost(Ok(Outcome {
                     exit_code,
                     stdout: got.stdout,
                     stderr: got.stderr,
@@ -364,34 +378,34 @@ impl Link {
                     ..Outcome::default()
                 }));
             }
-            Err(e) => return Called::lost(Err(e)),
+            Err(e) => return CallResult::lost(Err(e)),
         };
-        let cell = got.cell.map(|tail| Told { tail, layer: got.layer });
-        let Collected { changed, touched, shell, .. } = got;
-        Called { result, changed, touched, shell, cell, is_gone: false }
+        let cell = got.cell.map(|tail| CellUpdate { tail, layer: got.layer });
+        let CallCollector { changed, touched, shell, .. } = got;
+        CallResult { result, changed, touched, shell, cell, is_gone: false }
     }
 
     fn wait(
         &mut self,
-        pump: &mut Pump<'_>,
+        pump: &mut OutputPump<'_>,
         deadline: Option<Instant>,
-        got: &mut Collected,
-    ) -> Result<Ended, Error> {
+        got: &mut CallCollector,
+    ) -> Result<WorkerCallEnd, Error> {
         let limit = memory_limit(&self.limits);
         let mut look = Instant::now() + LOOK;
         loop {
             // First of all, whatever the worker sends.
             let now = Instant::now();
             if deadline.is_some_and(|d| now >= d) {
-                return Ok(Ended::Killed(Killed::Deadline));
+                return Ok(WorkerCallEnd::Killed(KillReason::Deadline));
             }
             if lock(&self.interrupt).is_some_and(|at| now >= at + GRACE) {
-                return Ok(Ended::Killed(Killed::Interrupted));
+                return Ok(WorkerCallEnd::Killed(KillReason::Interrupted));
             }
             if now >= look {
                 look = now + LOOK;
                 if self.worker.memory().is_some_and(|m| m > limit) {
-                    return Ok(Ended::Killed(Killed::Memory));
+                    return Ok(WorkerCallEnd::Killed(KillReason::Memory));
                 }
             }
             match self.worker.channel.receive(Some(now)) {
@@ -402,7 +416,7 @@ impl Link {
                 Ok(None) => {}
                 Err(_) => {
                     return match self.worker.end() {
-                        How::OutOfMemory => Ok(Ended::Killed(Killed::Memory)),
+                        How::OutOfMemory => Ok(WorkerCallEnd::Killed(KillReason::Memory)),
                         how => Err(Error::Worker(how.to_string())),
                     };
                 }
@@ -418,37 +432,43 @@ impl Link {
         }
     }
 
-    fn take(&mut self, reply: Reply, got: &mut Collected) -> Result<Option<Ended>, Error> {
+    fn take(
+        &mut self,
+        reply: WorkerReply,
+        got: &mut CallCollector,
+    ) -> Result<Option<WorkerCallEnd>, Error> {
         match reply {
-            Reply::Output { error, bytes } => {
+            WorkerReply::Output { error, bytes } => {
                 if (got.stdout.len() + got.stderr.len() + bytes.len()) as u64 > got.cap {
                     return Err(Error::Worker("wrote more than it may".into()));
                 }
                 let stream = if error { &mut got.stderr } else { &mut got.stdout };
                 stream.extend_from_slice(&bytes);
             }
-            Reply::Ask { number, name, request } => self.ask(number, &name, request.into_vec())?,
-            Reply::GaveUp(number) => {
+            WorkerReply::Ask { number, name, request } => {
+                self.ask(number, &name, request.into_vec())?
+            }
+            WorkerReply::GaveUp(number) => {
                 let asker = lock(&self.askers).remove(&number);
                 if let Some(asker) = asker {
                     asker.gone();
                 }
             }
-            Reply::Changed(part) => {
+            WorkerReply::Changed(part) => {
                 got.size += part.size();
                 got.changed.push(part);
                 if got.size > state_limit(&self.limits).saturating_mul(2) {
                     return Err(Error::Worker("told of more than the session may hold".into()));
                 }
             }
-            Reply::Touched(part) => {
+            WorkerReply::Touched(part) => {
                 got.size += weight(&part);
                 got.touched.extend(part);
                 if got.size > state_limit(&self.limits).saturating_mul(2) {
                     return Err(Error::Worker("told of more than the session may hold".into()));
                 }
             }
-            Reply::Layer(bytes) => {
+            WorkerReply::Layer(bytes) => {
                 got.size += bytes.len() as u64;
                 got.layer.extend_from_slice(&bytes);
                 // Its memory is bounded like all memory.
@@ -456,22 +476,22 @@ impl Link {
                     return Err(Error::Worker("told of more than the session may hold".into()));
                 }
             }
-            Reply::Cell(tail) => got.cell = Some(tail),
-            Reply::Shell(state) => got.shell = Some(state.into_vec().into()),
-            Reply::Progress(line) => {
+            WorkerReply::Cell(tail) => got.cell = Some(tail),
+            WorkerReply::Shell(state) => got.shell = Some(state.into_vec().into()),
+            WorkerReply::Progress(line) => {
                 got.lines += 1;
                 if got.lines < LINES {
                     (self.progress)(&line);
                 }
             }
-            Reply::Done(done) => return Ok(Some(Ended::Done(done))),
-            Reply::Failed(fault) => return Ok(Some(Ended::Failed(fault.into()))),
-            Reply::Warm
-            | Reply::NotKept
-            | Reply::Copied(_)
-            | Reply::Ready(_)
-            | Reply::Restored(_)
-            | Reply::Answer { .. } => {
+            WorkerReply::Done(done) => return Ok(Some(WorkerCallEnd::Done(done))),
+            WorkerReply::Failed(fault) => return Ok(Some(WorkerCallEnd::Failed(fault.into()))),
+            WorkerReply::Warm
+            | WorkerReply::NotKept
+            | WorkerReply::Copied(_)
+            | WorkerReply::Ready(_)
+            | WorkerReply::Restored(_)
+            | WorkerReply::Answer { .. } => {
                 return Err(Error::Worker("answered out of order".into()));
             }
         }
@@ -498,8 +518,8 @@ pub fn state_limit(limits: &Limits) -> u64 {
 /// Pipes for the worker in place of the caller's streams, if it needs some.
 fn piped<'a>(
     exec: &Exec,
-    streams: &'a Inherited<'_>,
-    pump: &mut Pump<'a>,
+    streams: &'a InheritedStreams<'_>,
+    pump: &mut OutputPump<'a>,
 ) -> std::io::Result<Vec<OwnedFd>> {
     let (input, output) = (exec.input == Input::Inherit, exec.output == Output::Inherit);
     if !input && !output {
@@ -515,8 +535,8 @@ fn piped<'a>(
 }
 
 /// How a call ended, as far as the worker is concerned.
-enum Ended {
-    Done(super::message::Done),
+enum WorkerCallEnd {
+    Done(super::message::OutcomeHead),
     Failed(Error),
-    Killed(Killed),
+    Killed(KillReason),
 }

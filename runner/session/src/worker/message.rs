@@ -17,7 +17,7 @@ pub const PART: usize = 1 << 20;
 
 /// From the parent, in this order.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Request {
+pub enum WorkerRequest {
     /// Open the image and map all machine code, which is known by the key in a folder. Answered by
     /// [`Reply::Warm`], or by [`Reply::NotKept`] if there is some that was not made yet.
     Warm { image: PathBuf, artifacts: PathBuf, key: Option<PathBuf>, stack: usize },
@@ -50,7 +50,7 @@ pub enum Request {
     Serves(Vec<String>),
     /// Run a command. With it come descriptors for what is not given or captured: standard
     /// input, output, error. Answered by [`Reply::Changed`]s, [`Reply::Shell`],
-    /// [`Reply::Layer`]s and [`Reply::Cell`], [`Reply::Output`]s and [`Reply::Done`].
+    /// [`Reply::Layer`]s and [`Reply::Cell`], [`Reply::Output`]s and [`Reply::OutcomeHead`].
     Call(Exec),
 }
 
@@ -82,7 +82,7 @@ pub struct CellTail {
 
 /// On the control socket, at any time.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Control {
+pub enum ControlMessage {
     /// End what runs, or what runs next.
     Interrupt,
     /// Connects the descriptor that comes with it to that port of the session's loopback.
@@ -93,7 +93,7 @@ pub enum Control {
 
 /// From the worker. Any request can be answered by [`Reply::Failed`].
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Reply {
+pub enum WorkerReply {
     /// A line for whoever waits.
     Progress(String),
     Warm,
@@ -131,13 +131,13 @@ pub enum Reply {
         is_last: bool,
         bytes: ByteBuf,
     },
-    Done(Done),
-    Failed(Fault),
+    Done(OutcomeHead),
+    Failed(ErrorMessage),
 }
 
 /// An [`Outcome`] but for its output.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Done {
+pub struct OutcomeHead {
     exit_code: u8,
     truncated: bool,
     duration_ms: f64,
@@ -154,10 +154,10 @@ pub struct Done {
     put_back: bool,
 }
 
-impl Done {
+impl OutcomeHead {
     /// Takes the outcome apart: standard output, standard error, all else.
-    pub fn split(o: Outcome) -> (Vec<u8>, Vec<u8>, Done) {
-        let done = Done {
+    pub fn split(o: Outcome) -> (Vec<u8>, Vec<u8>, OutcomeHead) {
+        let done = OutcomeHead {
             exit_code: o.exit_code,
             truncated: o.truncated,
             duration_ms: o.duration_ms,
@@ -202,7 +202,7 @@ impl Done {
 
 /// An [`Error`] on its way to the parent: those that callers tell apart, and texts.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Fault {
+pub enum ErrorMessage {
     NotFound(String),
     NotExecutable { name: String, why: String },
     Damaged(String),
@@ -210,28 +210,32 @@ pub enum Fault {
     Other(String),
 }
 
-impl From<Error> for Fault {
-    fn from(e: Error) -> Fault {
+impl From<Error> for ErrorMessage {
+    fn from(e: Error) -> ErrorMessage {
         match e {
-            Error::Sandbox(SandboxError::NotFound(name)) => Fault::NotFound(name),
+            Error::Sandbox(SandboxError::NotFound(name)) => ErrorMessage::NotFound(name),
             Error::Sandbox(SandboxError::NotExecutable { name, why }) => {
-                Fault::NotExecutable { name, why }
+                ErrorMessage::NotExecutable { name, why }
             }
-            Error::Sandbox(SandboxError::Damaged(what)) => Fault::Damaged(what),
-            Error::Sandbox(SandboxError::Cwd { path, why }) => Fault::Cwd { path, why: why.0 },
-            e => Fault::Other(e.to_string()),
+            Error::Sandbox(SandboxError::Damaged(what)) => ErrorMessage::Damaged(what),
+            Error::Sandbox(SandboxError::Cwd { path, why }) => {
+                ErrorMessage::Cwd { path, why: why.0 }
+            }
+            e => ErrorMessage::Other(e.to_string()),
         }
     }
 }
 
-impl From<Fault> for Error {
-    fn from(f: Fault) -> Error {
+impl From<ErrorMessage> for Error {
+    fn from(f: ErrorMessage) -> Error {
         match f {
-            Fault::NotFound(name) => SandboxError::NotFound(name).into(),
-            Fault::NotExecutable { name, why } => SandboxError::NotExecutable { name, why }.into(),
-            Fault::Damaged(what) => SandboxError::Damaged(what).into(),
-            Fault::Cwd { path, why } => SandboxError::Cwd { path, why: Errno(why) }.into(),
-            Fault::Other(text) => Error::Refused(text),
+            ErrorMessage::NotFound(name) => SandboxError::NotFound(name).into(),
+            ErrorMessage::NotExecutable { name, why } => {
+                SandboxError::NotExecutable { name, why }.into()
+            }
+            ErrorMessage::Damaged(what) => SandboxError::Damaged(what).into(),
+            ErrorMessage::Cwd { path, why } => SandboxError::Cwd { path, why: Errno(why) }.into(),
+            ErrorMessage::Other(text) => Error::Refused(text),
         }
     }
 }

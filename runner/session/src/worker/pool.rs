@@ -1,6 +1,6 @@
 //! Workers made ahead of need.
 
-use super::message::{Reply, Request};
+use super::message::{WorkerReply, WorkerRequest};
 use crate::session::Error;
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
@@ -63,18 +63,18 @@ impl PoolOptions {
 ///
 /// They are started by a thread of the pool's own, with which they would end, and die with the pool. Each
 /// session holds the pool.
-pub struct Pool {
-    shared: Arc<Shared>,
+pub struct WorkerPool {
+    shared: Arc<PoolInner>,
     options: PoolOptions,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct PoolInner {
+    state: Mutex<PoolState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     ready: VecDeque<Worker>,
     /// The process that the others are copies of.
     first: Option<u32>,
@@ -86,18 +86,18 @@ struct State {
     closed: bool,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl PoolInner {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
-impl Pool {
+impl WorkerPool {
     /// Starts making workers.
     ///
     /// # Errors
     /// If the image or the worker's program cannot be found.
-    pub fn new(mut options: PoolOptions) -> Result<Arc<Pool>, Error> {
+    pub fn new(mut options: PoolOptions) -> Result<Arc<WorkerPool>, Error> {
         let here = |path: &Path| {
             path.canonicalize().map_err(|e| Error::Refused(format!("{}: {e}", path.display())))
         };
@@ -107,12 +107,12 @@ impl Pool {
             None => find(&options.image).ok_or(Error::NoWorker)?,
         };
         options.program = Some(program.clone());
-        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
+        let shared = Arc::new(PoolInner { state: Mutex::default(), changed: Condvar::new() });
         let (theirs, made) = (shared.clone(), options.clone());
         std::thread::Builder::new()
             .name("wasibox-workers".into())
             .spawn(move || keep(&theirs, &made, &program))?;
-        Ok(Arc::new(Pool { shared, options }))
+        Ok(Arc::new(WorkerPool { shared, options }))
     }
 
     /// What it was made with.
@@ -160,7 +160,7 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for WorkerPool {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.closed = true;
@@ -170,7 +170,7 @@ impl Drop for Pool {
 }
 
 /// The life of the pool's thread.
-fn keep(shared: &Shared, options: &PoolOptions, program: &Path) {
+fn keep(shared: &PoolInner, options: &PoolOptions, program: &Path) {
     // Has everything loaded, and never a session: the others are its copies and share its memory.
     let mut first: Option<Worker> = None;
     loop {
@@ -224,10 +224,10 @@ fn keep(shared: &Shared, options: &PoolOptions, program: &Path) {
 fn copy(first: &mut Worker) -> Result<Worker, Error> {
     let (channel, theirs) = Channel::pair()?;
     let (control, their_control) = Channel::pair()?;
-    first.channel.send(&Request::Copy, &[theirs.as_fd(), their_control.as_fd()])?;
+    first.channel.send(&WorkerRequest::Copy, &[theirs.as_fd(), their_control.as_fd()])?;
     match first.channel.receive(Some(Instant::now() + COPYING)) {
-        Ok(Some((Reply::Copied(pid), _))) => Ok(Worker::adopt(pid, channel, control)?),
-        Ok(Some((Reply::Failed(fault), _))) => Err(fault.into()),
+        Ok(Some((WorkerReply::Copied(pid), _))) => Ok(Worker::adopt(pid, channel, control)?),
+        Ok(Some((WorkerReply::Failed(fault), _))) => Err(fault.into()),
         Ok(Some(_)) => Err(Error::Worker("answered out of order".into())),
         Ok(None) => Err(Error::Worker("did not make another one".into())),
         Err(_) => Err(Error::Worker(first.end().to_string())),
@@ -239,7 +239,7 @@ fn warm(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
         Error::Refused("workers need a folder in which machine code is kept".into())
     })?;
     let (image, key) = (options.image.clone(), wasibox_sandbox::key::default_dir());
-    let request = Request::Warm {
+    let request = WorkerRequest::Warm {
         image: image.clone(),
         artifacts: artifacts.clone(),
         key: key.clone(),
@@ -248,7 +248,7 @@ fn warm(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
     if let Some(worker) = asked(options, program, &request)? {
         return Ok(worker);
     }
-    asked(options, program, &Request::Keep { image, artifacts, key })?;
+    asked(options, program, &WorkerRequest::Keep { image, artifacts, key })?;
     let warm = asked(options, program, &request)?;
     warm.ok_or_else(|| Error::Refused("machine code cannot be kept for workers".into()))
 }
@@ -257,7 +257,7 @@ fn warm(options: &PoolOptions, program: &Path) -> Result<Worker, Error> {
 fn asked(
     options: &PoolOptions,
     program: &Path,
-    request: &Request,
+    request: &WorkerRequest,
 ) -> Result<Option<Worker>, Error> {
     let mut worker = Worker::start(program)?;
     worker.channel.send(request, &[])?;
@@ -266,10 +266,10 @@ fn asked(
     let deadline = Some(Instant::now() + WARMING);
     loop {
         match worker.channel.receive(deadline) {
-            Ok(Some((Reply::Progress(line), _))) => (options.progress)(&line),
-            Ok(Some((Reply::Warm, _))) => return Ok(Some(worker)),
-            Ok(Some((Reply::NotKept, _))) => return Ok(None),
-            Ok(Some((Reply::Failed(fault), _))) => return Err(fault.into()),
+            Ok(Some((WorkerReply::Progress(line), _))) => (options.progress)(&line),
+            Ok(Some((WorkerReply::Warm, _))) => return Ok(Some(worker)),
+            Ok(Some((WorkerReply::NotKept, _))) => return Ok(None),
+            Ok(Some((WorkerReply::Failed(fault), _))) => return Err(fault.into()),
             Ok(Some(_)) => return Err(Error::Worker("answered out of order".into())),
             Ok(None) => return Err(Error::Worker("did not become ready".into())),
             Err(_) => return Err(Error::Worker(worker.end().to_string())),
@@ -283,13 +283,13 @@ fn asked(
 /// If there is no such process to be had.
 pub fn probe(program: &Path) -> Result<Walls, Error> {
     let mut worker = Worker::start(program)?;
-    worker.channel.send(&Request::Probe, &[])?;
+    worker.channel.send(&WorkerRequest::Probe, &[])?;
     let soon = Instant::now() + Duration::from_secs(30);
     match worker.channel.receive(Some(soon)) {
-        Ok(Some((Reply::Ready(walls), _))) => {
+        Ok(Some((WorkerReply::Ready(walls), _))) => {
             Ok(Walls { memory: worker.limit_memory(1 << 30), ..walls })
         }
-        Ok(Some((Reply::Failed(fault), _))) => Err(fault.into()),
+        Ok(Some((WorkerReply::Failed(fault), _))) => Err(fault.into()),
         Ok(_) => Err(Error::Worker("did not answer".into())),
         Err(_) => Err(Error::Worker(worker.end().to_string())),
     }

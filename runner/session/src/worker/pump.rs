@@ -18,33 +18,33 @@ const STEPS: usize = 64;
 const ROUNDS: usize = 1000;
 
 /// One stream: from one descriptor to another.
-struct Copy<'a> {
-    from: Option<End<'a>>,
-    to: Option<End<'a>>,
+struct StreamCopy<'a> {
+    from: Option<StreamEnd<'a>>,
+    to: Option<StreamEnd<'a>>,
     bytes: Vec<u8>,
     filter: Option<Filter>,
 }
 
-enum End<'a> {
+enum StreamEnd<'a> {
     /// Closed as soon as it is of no more use, so that the worker sees the end.
     Pipe(OwnedFd),
     Callers(BorrowedFd<'a>),
 }
 
-impl AsFd for End<'_> {
+impl AsFd for StreamEnd<'_> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            End::Pipe(fd) => fd.as_fd(),
-            End::Callers(fd) => *fd,
+            StreamEnd::Pipe(fd) => fd.as_fd(),
+            StreamEnd::Callers(fd) => *fd,
         }
     }
 }
 
 /// All streams of a call.
 #[derive(Default)]
-pub struct Pump<'a>(Vec<Copy<'a>>);
+pub struct OutputPump<'a>(Vec<StreamCopy<'a>>);
 
-impl<'a> Pump<'a> {
+impl<'a> OutputPump<'a> {
     /// Copies from the caller's `from`; the end of the pipe for the worker.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl<'a> Pump<'a> {
     pub fn input(&mut self, from: BorrowedFd<'a>) -> std::io::Result<OwnedFd> {
         let (theirs, ours) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&ours, true)?;
-        self.add(End::Callers(from), End::Pipe(ours), None);
+        self.add(StreamEnd::Callers(from), StreamEnd::Pipe(ours), None);
         Ok(theirs)
     }
 
@@ -63,17 +63,17 @@ impl<'a> Pump<'a> {
     pub fn output(&mut self, to: BorrowedFd<'a>, raw: bool) -> std::io::Result<OwnedFd> {
         let filter = (!raw && to.is_terminal()).then(Filter::default);
         let (ours, theirs) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        self.add(End::Pipe(ours), End::Callers(to), filter);
+        self.add(StreamEnd::Pipe(ours), StreamEnd::Callers(to), filter);
         Ok(theirs)
     }
 
-    fn add(&mut self, from: End<'a>, to: End<'a>, filter: Option<Filter>) {
-        self.0.push(Copy { from: Some(from), to: Some(to), bytes: Vec::new(), filter });
+    fn add(&mut self, from: StreamEnd<'a>, to: StreamEnd<'a>, filter: Option<Filter>) {
+        self.0.push(StreamCopy { from: Some(from), to: Some(to), bytes: Vec::new(), filter });
     }
 
     /// What must be waited for, beside the worker.
     pub fn wants(&self) -> Vec<PollFd<'_>> {
-        self.0.iter().filter_map(Copy::wants).collect()
+        self.0.iter().filter_map(StreamCopy::wants).collect()
     }
 
     /// Copies what can be copied without waiting.
@@ -90,12 +90,17 @@ impl<'a> Pump<'a> {
     /// Copies what the worker has left in its pipes, once it has nothing more to write; waits for
     /// the caller's reader, as long as `patient` says.
     pub fn drain(&mut self, patient: &mut dyn FnMut(&mut [PollFd<'_>]) -> bool) {
-        self.0.retain(|copy| matches!(copy.from, Some(End::Pipe(_))) || !copy.bytes.is_empty());
+        self.0
+            .retain(|copy| matches!(copy.from, Some(StreamEnd::Pipe(_))) || !copy.bytes.is_empty());
         // What was in the pipes takes few rounds; a worker that goes on writing is not followed.
         for _ in 0..ROUNDS {
             self.run();
-            let mut wants: Vec<PollFd<'_>> =
-                self.0.iter().filter(|c| !c.bytes.is_empty()).filter_map(Copy::wants).collect();
+            let mut wants: Vec<PollFd<'_>> = self
+                .0
+                .iter()
+                .filter(|c| !c.bytes.is_empty())
+                .filter_map(StreamCopy::wants)
+                .collect();
             if wants.is_empty() || !patient(&mut wants) {
                 return;
             }
@@ -103,7 +108,7 @@ impl<'a> Pump<'a> {
     }
 }
 
-impl Copy<'_> {
+impl StreamCopy<'_> {
     fn wants(&self) -> Option<PollFd<'_>> {
         if self.bytes.is_empty() {
             // The reader's end is needed too: without it there is nothing to copy for.

@@ -1,12 +1,12 @@
 //! The worker's half.
 
-use super::asks::Asks;
-use super::message::{Control, Done, Fault, PART, Reply, Request};
+use super::asks::HostAsks;
+use super::message::{ControlMessage, ErrorMessage, OutcomeHead, PART, WorkerReply, WorkerRequest};
 use crate::action::Exec;
-use crate::live::{Here, Told};
-use crate::run::{self, Inherited};
+use crate::live::{CellUpdate, LocalSandbox};
+use crate::run::{self, InheritedStreams};
 use crate::session::Error;
-use crate::workspace::{Given, Opened};
+use crate::workspace::{OpenWorkspace, WorkspaceSource};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_bytes::ByteBuf;
 use std::fs::File;
@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use wasibox_image::Image;
-use wasibox_sandbox::fork::{self, Side};
-use wasibox_sandbox::{Limits, Policy, Prepared, Sandbox, SandboxError};
+use wasibox_sandbox::fork::{self, ForkSide};
+use wasibox_sandbox::{Limits, Policy, PreparedImage, SandboxError, SessionSandbox};
 use wasibox_vfs::{Errno, Vfs};
 use wasibox_worker::channel::{Channel, ChannelError};
 use wasibox_worker::filter::NewCode;
@@ -69,53 +69,54 @@ fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
     separate()?;
     let (mut channel, control) = sockets()?;
     let prepared = match channel.receive(None)? {
-        Some((Request::Probe, _)) => {
+        Some((WorkerRequest::Probe, _)) => {
             let walls = probe();
-            answer(&channel, walls, |walls| Reply::Ready(*walls))?;
+            answer(&channel, walls, |walls| WorkerReply::Ready(*walls))?;
             return Ok(());
         }
-        Some((Request::Warm { image, artifacts, key, stack }, _)) => {
+        Some((WorkerRequest::Warm { image, artifacts, key, stack }, _)) => {
             wasibox_sandbox::key::use_dir(key);
             let made = warm(&channel, image, artifacts, stack);
-            let reply = |made: &Option<Prepared>| match made {
-                Some(_) => Reply::Warm,
-                None => Reply::NotKept,
+            let reply = |made: &Option<PreparedImage>| match made {
+                Some(_) => WorkerReply::Warm,
+                None => WorkerReply::NotKept,
             };
             match answer(&channel, made, reply)?.flatten() {
                 Some(prepared) => prepared,
                 None => return Ok(()),
             }
         }
-        Some((Request::Keep { image, artifacts, key }, _)) => {
+        Some((WorkerRequest::Keep { image, artifacts, key }, _)) => {
             wasibox_sandbox::key::use_dir(key);
             let kept = keep(&channel, image, artifacts);
-            answer(&channel, kept, |()| Reply::Warm)?;
+            answer(&channel, kept, |()| WorkerReply::Warm)?;
             return Ok(());
         }
         _ => return Err(WorkerError::Order),
     };
     let (mut channel, control, policy, given) = copies(channel, control)?;
     let made = begin(prepared, policy, given);
-    let Some((sandbox, overlay, _)) = answer(&channel, made, |(_, _, walls)| Reply::Ready(*walls))?
+    let Some((sandbox, overlay, _)) =
+        answer(&channel, made, |(_, _, walls)| WorkerReply::Ready(*walls))?
     else {
         return Ok(());
     };
     // Threads may begin now: they are born into the jail.
     let interrupt = sandbox.interrupter();
-    let asks = Asks::new(channel.sender()?);
+    let asks = HostAsks::new(channel.sender()?);
     let asked = asks.clone();
     let doors = sandbox.doors();
     std::thread::spawn(move || {
         let mut control = control;
         while let Ok(Some((message, fds))) = control.receive(None) {
             match message {
-                Control::Interrupt => interrupt.interrupt(),
-                Control::Connect(port) => {
+                ControlMessage::Interrupt => interrupt.interrupt(),
+                ControlMessage::Connect(port) => {
                     if let Some(stream) = fds.into_iter().next() {
                         doors.connect(port, stream.into());
                     }
                 }
-                Control::Answer(number, answer) => {
+                ControlMessage::Answer(number, answer) => {
                     asked.answered(number, answer.map(ByteBuf::into_vec).map_err(Errno));
                 }
             }
@@ -127,7 +128,7 @@ fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
         let vfs = sandbox.vfs().clone();
         std::thread::spawn(move || hole(&vfs));
     }
-    calls(&mut channel, &mut Here::over(sandbox, overlay), &asks)
+    calls(&mut channel, &mut LocalSandbox::over(sandbox, overlay), &asks)
 }
 
 /// A session of processes of its own, which ends with the parent.
@@ -142,23 +143,25 @@ fn separate() -> Result<(), WorkerError> {
 fn copies(
     mut channel: Channel,
     mut control: Channel,
-) -> Result<(Channel, Channel, Policy, Given), WorkerError> {
+) -> Result<(Channel, Channel, Policy, WorkspaceSource), WorkerError> {
     loop {
         match channel.receive(None)? {
-            Some((Request::Begin(policy, is_original), fds)) => {
-                let given = Given { zip: fds.into_iter().next().map(File::from), is_original };
+            Some((WorkerRequest::Begin(policy, is_original), fds)) => {
+                let given =
+                    WorkspaceSource { zip: fds.into_iter().next().map(File::from), is_original };
                 return Ok((channel, control, policy, given));
             }
-            Some((Request::Copy, fds)) => {
+            Some((WorkerRequest::Copy, fds)) => {
                 let [first, second] =
                     <[OwnedFd; 2]>::try_from(fds).map_err(|_| WorkerError::Order)?;
                 match fork::sibling() {
-                    Ok(Side::Original(pid)) => channel.send(&Reply::Copied(pid), &[])?,
-                    Ok(Side::Copy) => {
+                    Ok(ForkSide::Original(pid)) => channel.send(&WorkerReply::Copied(pid), &[])?,
+                    Ok(ForkSide::Copy) => {
                         separate()?;
                         (channel, control) = (Channel::new(first), Channel::new(second));
                     }
-                    Err(e) => channel.send(&Reply::Failed(Fault::Other(e.to_string())), &[])?,
+                    Err(e) => channel
+                        .send(&WorkerReply::Failed(ErrorMessage::Other(e.to_string())), &[])?,
                 }
             }
             _ => return Err(WorkerError::Order),
@@ -180,7 +183,7 @@ fn sockets() -> Result<(Channel, Channel), WorkerError> {
 fn answer<T>(
     channel: &Channel,
     result: Result<T, Error>,
-    reply: impl FnOnce(&T) -> Reply,
+    reply: impl FnOnce(&T) -> WorkerReply,
 ) -> Result<Option<T>, WorkerError> {
     match result {
         Ok(value) => {
@@ -188,7 +191,7 @@ fn answer<T>(
             Ok(Some(value))
         }
         Err(e) => {
-            channel.send(&Reply::Failed(Fault::from(e)), &[])?;
+            channel.send(&WorkerReply::Failed(ErrorMessage::from(e)), &[])?;
             Ok(None)
         }
     }
@@ -199,12 +202,12 @@ fn prepared(
     image: PathBuf,
     artifacts: PathBuf,
     stack: usize,
-) -> Result<Prepared, Error> {
+) -> Result<PreparedImage, Error> {
     let sender = channel.sender()?;
     // Nobody waits for a line: a parent that is gone is noticed elsewhere.
-    let progress = move |line: &str| drop(sender.send(&Reply::Progress(line.to_owned())));
+    let progress = move |line: &str| drop(sender.send(&WorkerReply::Progress(line.to_owned())));
     let image = Arc::new(Image::open(&image)?);
-    Ok(Prepared::new(image, Some(artifacts), Arc::new(progress), stack))
+    Ok(PreparedImage::new(image, Some(artifacts), Arc::new(progress), stack))
 }
 
 /// The image with all machine code; `None` if some is not kept.
@@ -213,7 +216,7 @@ fn warm(
     image: PathBuf,
     artifacts: PathBuf,
     stack: usize,
-) -> Result<Option<Prepared>, Error> {
+) -> Result<Option<PreparedImage>, Error> {
     let prepared = prepared(channel, image, artifacts, stack)?;
     Ok(prepared.load_kept()?.then_some(prepared))
 }
@@ -242,12 +245,13 @@ fn probe() -> Result<Walls, Error> {
 }
 
 fn begin(
-    prepared: Prepared,
+    prepared: PreparedImage,
     policy: Policy,
-    given: Given,
-) -> Result<(Sandbox, Option<Overlay>, Walls), Error> {
+    given: WorkspaceSource,
+) -> Result<(SessionSandbox, Option<Overlay>, Walls), Error> {
     let spec = policy.workspace.as_ref();
-    let opened = spec.map(|spec| Opened::new(spec, given, &prepared.protected())).transpose()?;
+    let opened =
+        spec.map(|spec| OpenWorkspace::new(spec, given, &prepared.protected())).transpose()?;
     let (base, overlay) = opened.map_or((None, None), |o| (Some(o.base), o.overlay));
     let folder = spec.filter(|_| overlay.is_some()).map(|spec| spec.path.clone());
     let paths = |writable| {
@@ -262,44 +266,48 @@ fn begin(
     Ok((sandbox, overlay, walls))
 }
 
-fn calls(channel: &mut Channel, here: &mut Here, asks: &Asks) -> Result<(), WorkerError> {
+fn calls(
+    channel: &mut Channel,
+    here: &mut LocalSandbox,
+    asks: &HostAsks,
+) -> Result<(), WorkerError> {
     let mut layers: Vec<Vec<u8>> = Vec::new();
     let mut asked: Vec<u8> = Vec::new();
     loop {
         match channel.receive(None)? {
-            Some((Request::Restore(delta, is_elsewhere), _)) => {
+            Some((WorkerRequest::Restore(delta, is_elsewhere), _)) => {
                 if let Err(e) = here.restore(delta, is_elsewhere) {
-                    channel.send(&Reply::Failed(e.into()), &[])?;
+                    channel.send(&WorkerReply::Failed(e.into()), &[])?;
                     return Ok(());
                 }
             }
-            Some((Request::Shell(state), _)) => here.set_shell(state.into_vec().into()),
-            Some((Request::Layer { begins, bytes }, _)) => match layers.last_mut() {
+            Some((WorkerRequest::Shell(state), _)) => here.set_shell(state.into_vec().into()),
+            Some((WorkerRequest::Layer { begins, bytes }, _)) => match layers.last_mut() {
                 Some(layer) if !begins => layer.extend_from_slice(&bytes),
                 _ => layers.push(bytes.into_vec()),
             },
-            Some((Request::RestoreCell(head), _)) => {
+            Some((WorkerRequest::RestoreCell(head), _)) => {
                 let why = here.restore_cell(&head, &std::mem::take(&mut layers)).err();
-                channel.send(&Reply::Restored(why), &[])?;
+                channel.send(&WorkerReply::Restored(why), &[])?;
             }
-            Some((Request::Files { is_last, bytes }, _)) => {
+            Some((WorkerRequest::Files { is_last, bytes }, _)) => {
                 asked.extend_from_slice(&bytes);
                 if is_last {
                     files(channel, here, &std::mem::take(&mut asked))?;
                 }
             }
-            Some((Request::Serves(names), _)) => {
+            Some((WorkerRequest::Serves(names), _)) => {
                 asks.serves(names);
                 here.sandbox.vfs().set_service(Some(Arc::new(asks.clone())));
             }
-            Some((Request::EndBackground, _)) => {
+            Some((WorkerRequest::EndBackground, _)) => {
                 if here.sandbox.end_background().is_err() {
                     // The parent takes another worker.
                     return Ok(());
                 }
             }
-            Some((Request::ForgetCell(name), _)) => drop(here.sandbox.forget_cell(&name)),
-            Some((Request::Call(exec), fds)) => {
+            Some((WorkerRequest::ForgetCell(name), _)) => drop(here.sandbox.forget_cell(&name)),
+            Some((WorkerRequest::Call(exec), fds)) => {
                 let cell = exec.cell.as_ref().map(|cell| cell.name.clone());
                 asks.begin();
                 let result = call(&here.sandbox, exec, fds);
@@ -308,11 +316,11 @@ fn calls(channel: &mut Channel, here: &mut Here, asks: &Asks) -> Result<(), Work
                     // Nothing more can run here; the parent takes another worker.
                     return Ok(());
                 }
-                let mut tell = |part| channel.send(&Reply::Changed(part), &[]);
+                let mut tell = |part| channel.send(&WorkerReply::Changed(part), &[]);
                 let shell = here.tell(&mut tell)?;
                 tell_touched(channel, here)?;
                 if let Some(shell) = shell {
-                    channel.send(&Reply::Shell(ByteBuf::from(&*shell)), &[])?;
+                    channel.send(&WorkerReply::Shell(ByteBuf::from(&*shell)), &[])?;
                 }
                 if let Some(name) = cell {
                     tell_cell(channel, here, &name)?;
@@ -324,46 +332,50 @@ fn calls(channel: &mut Channel, here: &mut Here, asks: &Asks) -> Result<(), Work
     }
 }
 
-fn files(channel: &Channel, here: &mut Here, asked: &[u8]) -> Result<(), WorkerError> {
+fn files(channel: &Channel, here: &mut LocalSandbox, asked: &[u8]) -> Result<(), WorkerError> {
     let asked = postcard::from_bytes(asked).map_err(|_| WorkerError::Order)?;
     let answer = here.files(&asked);
-    here.tell_files(&mut |part| channel.send(&Reply::Changed(part), &[]))?;
+    here.tell_files(&mut |part| channel.send(&WorkerReply::Changed(part), &[]))?;
     tell_touched(channel, here)?;
     let bytes = postcard::to_stdvec(&answer).map_err(|_| WorkerError::Order)?;
     let mut parts = bytes.chunks(PART).peekable();
     while let Some(part) = parts.next() {
         let is_last = parts.peek().is_none();
-        channel.send(&Reply::Answer { is_last, bytes: ByteBuf::from(part) }, &[])?;
+        channel.send(&WorkerReply::Answer { is_last, bytes: ByteBuf::from(part) }, &[])?;
     }
     Ok(())
 }
 
-fn tell_touched(channel: &Channel, here: &mut Here) -> Result<(), WorkerError> {
+fn tell_touched(channel: &Channel, here: &mut LocalSandbox) -> Result<(), WorkerError> {
     // A path is 4 KiB at most: no message is too long.
     for part in here.take_touched().chunks(128) {
-        channel.send(&Reply::Touched(part.to_vec()), &[])?;
+        channel.send(&WorkerReply::Touched(part.to_vec()), &[])?;
     }
     Ok(())
 }
 
-fn tell_cell(channel: &Channel, here: &Here, name: &str) -> Result<(), WorkerError> {
-    let Some(Told { tail, layer }) = here.tell_cell(name) else { return Ok(()) };
+fn tell_cell(channel: &Channel, here: &LocalSandbox, name: &str) -> Result<(), WorkerError> {
+    let Some(CellUpdate { tail, layer }) = here.tell_cell(name) else { return Ok(()) };
     for part in layer.chunks(PART) {
-        channel.send(&Reply::Layer(ByteBuf::from(part)), &[])?;
+        channel.send(&WorkerReply::Layer(ByteBuf::from(part)), &[])?;
     }
-    Ok(channel.send(&Reply::Cell(tail), &[])?)
+    Ok(channel.send(&WorkerReply::Cell(tail), &[])?)
 }
 
-fn call(sandbox: &Sandbox, exec: Exec, fds: Vec<OwnedFd>) -> Result<crate::Outcome, Error> {
+fn call(sandbox: &SessionSandbox, exec: Exec, fds: Vec<OwnedFd>) -> Result<crate::Outcome, Error> {
     match <[OwnedFd; 3]>::try_from(fds) {
         Ok([stdin, stdout, stderr]) => {
-            let inherited = Inherited { stdin: &stdin, stdout: &stdout, stderr: &stderr };
+            let inherited = InheritedStreams { stdin: &stdin, stdout: &stdout, stderr: &stderr };
             run::exec(sandbox, exec, &inherited)
         }
         // All is given or captured.
         Err(_) => {
             let null = std::io::stderr();
-            run::exec(sandbox, exec, &Inherited { stdin: &null, stdout: &null, stderr: &null })
+            run::exec(
+                sandbox,
+                exec,
+                &InheritedStreams { stdin: &null, stdout: &null, stderr: &null },
+            )
         }
     }
 }
@@ -371,13 +383,13 @@ fn call(sandbox: &Sandbox, exec: Exec, fds: Vec<OwnedFd>) -> Result<crate::Outco
 fn finish(channel: &Channel, result: Result<crate::Outcome, Error>) -> Result<(), WorkerError> {
     let outcome = match result {
         Ok(outcome) => outcome,
-        Err(e) => return Ok(channel.send(&Reply::Failed(e.into()), &[])?),
+        Err(e) => return Ok(channel.send(&WorkerReply::Failed(e.into()), &[])?),
     };
-    let (stdout, stderr, done) = Done::split(outcome);
+    let (stdout, stderr, done) = OutcomeHead::split(outcome);
     for (error, bytes) in [(false, stdout), (true, stderr)] {
         for part in bytes.chunks(PART) {
-            channel.send(&Reply::Output { error, bytes: ByteBuf::from(part) }, &[])?;
+            channel.send(&WorkerReply::Output { error, bytes: ByteBuf::from(part) }, &[])?;
         }
     }
-    Ok(channel.send(&Reply::Done(done), &[])?)
+    Ok(channel.send(&WorkerReply::Done(done), &[])?)
 }

@@ -1,16 +1,16 @@
 //! Whether a state can be a session's: what no single page tells.
 
-use crate::commit::Files;
-use crate::delta::{CHUNK, Id, What};
-use crate::error::Error;
+use crate::commit::FileTree;
+use crate::delta::{CHUNK, Id, NodeContent};
+use crate::error::SnapshotError;
 use crate::object::Objects;
-use crate::tree::read::Records;
-use crate::tree::{Key, Part, Value};
+use crate::tree::read::TreeRecords;
+use crate::tree::{RecordKey, RecordPart, RecordValue};
 use std::collections::HashMap;
 
 /// What is known of a node so far.
 #[derive(Default)]
-struct Known {
+struct NodeCheck {
     /// Whether there is a record of the node itself.
     here: bool,
     links: u32,
@@ -27,36 +27,40 @@ struct Known {
 ///
 /// # Errors
 /// Malformed, or if records cannot be read.
-pub fn check(objects: &dyn Objects, files: &Files) -> Result<(), Error> {
-    let bad = |what| Err(Error::Malformed(what));
-    let mut nodes: HashMap<Id, Known> = HashMap::new();
-    let mut records = Records::new(objects, &files.root)?;
-    let mut at: Option<(Id, Option<What>)> = None;
-    while let Some((Key { id, part }, value)) = records.advance()? {
+pub fn check(objects: &dyn Objects, files: &FileTree) -> Result<(), SnapshotError> {
+    let bad = |what| Err(SnapshotError::Malformed(what));
+    let mut nodes: HashMap<Id, NodeCheck> = HashMap::new();
+    let mut records = TreeRecords::new(objects, &files.root)?;
+    let mut at: Option<(Id, Option<NodeContent>)> = None;
+    while let Some((RecordKey { id, part }, value)) = records.advance()? {
         if matches!(id, Id::Made(n) if n >= files.totals.made) {
             return bad("a node that was not made");
         }
         let what = at.as_ref().filter(|(of, _)| *of == id).map(|(_, what)| what);
         match (part, value, what) {
-            (Part::Node, Value::Gone, None) => at = Some((id, None)),
-            (Part::Node, Value::Node(node), None) => {
+            (RecordPart::Node, RecordValue::Gone, None) => at = Some((id, None)),
+            (RecordPart::Node, RecordValue::Node(node), None) => {
                 let known = nodes.entry(id.clone()).or_default();
                 (known.here, known.links) = (true, node.nlink);
-                if let What::Dir { parent, .. } = &node.what {
+                if let NodeContent::Dir { parent, .. } = &node.what {
                     known.parent = Some(parent.clone());
                 }
                 at = Some((id, Some(node.what)));
             }
-            (Part::Entry(_), Value::Gone, Some(Some(What::Dir { .. }))) => {}
-            (Part::Entry(_), Value::Entry(child), Some(Some(What::Dir { .. }))) => {
+            (RecordPart::Entry(_), RecordValue::Gone, Some(Some(NodeContent::Dir { .. }))) => {}
+            (
+                RecordPart::Entry(_),
+                RecordValue::Entry(child),
+                Some(Some(NodeContent::Dir { .. })),
+            ) => {
                 let known = nodes.entry(child).or_default();
                 known.names = known.names.saturating_add(1);
                 known.found = Some(id);
             }
-            (Part::Data(index), value, Some(Some(What::File { len, .. }))) => {
+            (RecordPart::Data(index), value, Some(Some(NodeContent::File { len, .. }))) => {
                 let end = match value {
-                    Value::Bytes(bytes) => bytes.len() as u64,
-                    Value::Pieces(pieces) => pieces.iter().map(|p| u64::from(p.len)).sum(),
+                    RecordValue::Bytes(bytes) => bytes.len() as u64,
+                    RecordValue::Pieces(pieces) => pieces.iter().map(|p| u64::from(p.len)).sum(),
                     _ => return bad("a part of a file"),
                 };
                 let end = index.checked_mul(CHUNK).and_then(|begin| begin.checked_add(end));
@@ -82,7 +86,7 @@ pub fn check(objects: &dyn Objects, files: &Files) -> Result<(), Error> {
 }
 
 /// Whether going up from each directory ends at the root.
-fn loops(nodes: &HashMap<Id, Known>) -> Result<(), Error> {
+fn loops(nodes: &HashMap<Id, NodeCheck>) -> Result<(), SnapshotError> {
     let mut fine: HashMap<Id, ()> = HashMap::from([(Id::ROOT, ())]);
     let dirs = nodes.iter().filter_map(|(id, known)| Some((id, known.parent.as_ref()?)));
     for (id, parent) in dirs {
@@ -93,10 +97,12 @@ fn loops(nodes: &HashMap<Id, Known>) -> Result<(), Error> {
                 (None, Id::Given(names)) => {
                     Id::Given(names.split_last().map_or(Vec::new(), |(_, dir)| dir.to_vec()))
                 }
-                (None, Id::Made(_)) => return Err(Error::Malformed("a directory in no directory")),
+                (None, Id::Made(_)) => {
+                    return Err(SnapshotError::Malformed("a directory in no directory"));
+                }
             };
             if way.len() > 2 * nodes.len() + 4096 {
-                return Err(Error::Malformed("a directory that is in itself"));
+                return Err(SnapshotError::Malformed("a directory that is in itself"));
             }
             way.push(std::mem::replace(&mut up, next));
         }

@@ -8,10 +8,10 @@
 use crate::blob::IN_PLACE;
 use crate::delta::{CHUNK, Id};
 use crate::digest::Digest;
-use crate::error::Error;
+use crate::error::SnapshotError;
 use crate::object::{Objects, load, save};
 use crate::tree::edit::Edits;
-use crate::tree::{Key, Piece, Value};
+use crate::tree::{ObjectPiece, RecordKey, RecordValue};
 use fastcdc::v2020::FastCDC;
 use serde_bytes::ByteBuf;
 
@@ -23,17 +23,17 @@ const WINDOW: usize = 1 << 20;
 
 /// Parts that follow each other.
 #[derive(Default)]
-pub struct Run {
+pub struct PartRun {
     id: Option<Id>,
     /// Numbers and lengths of parts that are not written yet.
     parts: Vec<(u64, usize)>,
     /// Their bytes that are in no piece yet.
     bytes: Vec<u8>,
     /// Those that are.
-    pieces: Vec<Piece>,
+    pieces: Vec<ObjectPiece>,
 }
 
-impl Run {
+impl PartRun {
     /// Adds a part. It is in `edits` when the run has ended.
     pub fn add(
         &mut self,
@@ -42,9 +42,9 @@ impl Run {
         id: &Id,
         index: u64,
         bytes: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<(), SnapshotError> {
         if bytes.len() as u64 > CHUNK {
-            return Err(Error::TooLarge("a part of a file"));
+            return Err(SnapshotError::TooLarge("a part of a file"));
         }
         let follows = self.parts.last().is_some_and(|(last, len)| {
             self.id.as_ref() == Some(id)
@@ -61,11 +61,11 @@ impl Run {
     }
 
     /// Writes what is left.
-    pub fn end(&mut self, objects: &dyn Objects, edits: &mut Edits) -> Result<(), Error> {
+    pub fn end(&mut self, objects: &dyn Objects, edits: &mut Edits) -> Result<(), SnapshotError> {
         match (&self.id, self.parts.as_slice()) {
             (Some(id), [(index, len)]) if *len <= IN_PLACE && self.pieces.is_empty() => {
-                let value = Value::Bytes(ByteBuf::from(std::mem::take(&mut self.bytes)));
-                edits.insert(Key::data(id.clone(), *index), Some(value));
+                let value = RecordValue::Bytes(ByteBuf::from(std::mem::take(&mut self.bytes)));
+                edits.insert(RecordKey::data(id.clone(), *index), Some(value));
                 self.parts.clear();
             }
             _ => self.cut(objects, edits, true)?,
@@ -75,7 +75,12 @@ impl Run {
     }
 
     /// Makes objects of the bytes: of all, or of those whose end is known.
-    fn cut(&mut self, objects: &dyn Objects, edits: &mut Edits, all: bool) -> Result<(), Error> {
+    fn cut(
+        &mut self,
+        objects: &dyn Objects,
+        edits: &mut Edits,
+        all: bool,
+    ) -> Result<(), SnapshotError> {
         let [least, average, most] = SIZES;
         let mut done = 0;
         for chunk in FastCDC::new(&self.bytes, least, average, most) {
@@ -84,7 +89,7 @@ impl Run {
                 break;
             }
             let object = save(objects, &self.bytes[chunk.offset..end])?;
-            self.pieces.push(Piece { object, from: 0, len: chunk.length as u32 });
+            self.pieces.push(ObjectPiece { object, from: 0, len: chunk.length as u32 });
             done = end;
         }
         self.bytes.drain(..done);
@@ -107,13 +112,13 @@ impl Run {
             let (mut left, mut own) = (*len as u32, Vec::new());
             while left > 0 {
                 let Some(piece) = open.take().or_else(|| pieces.next()) else { break };
-                let Piece { object, from, len } = piece;
+                let ObjectPiece { object, from, len } = piece;
                 let n = len.min(left);
-                own.push(Piece { len: n, ..piece });
+                own.push(ObjectPiece { len: n, ..piece });
                 left -= n;
-                open = (n < len).then(|| Piece { object, from: from + n, len: len - n });
+                open = (n < len).then(|| ObjectPiece { object, from: from + n, len: len - n });
             }
-            edits.insert(Key::data(id.clone(), *index), Some(Value::Pieces(own)));
+            edits.insert(RecordKey::data(id.clone(), *index), Some(RecordValue::Pieces(own)));
             written += 1;
         }
         self.parts.drain(..written);
@@ -143,20 +148,22 @@ impl<'a> Loader<'a> {
     }
 
     /// The bytes of a part.
-    pub fn part(&mut self, value: Value) -> Result<Vec<u8>, Error> {
+    pub fn part(&mut self, value: RecordValue) -> Result<Vec<u8>, SnapshotError> {
         let pieces = match value {
-            Value::Bytes(bytes) => return Ok(bytes.into_vec()),
-            Value::Pieces(pieces) => pieces,
-            _ => return Err(Error::Malformed("a part of a file")),
+            RecordValue::Bytes(bytes) => return Ok(bytes.into_vec()),
+            RecordValue::Pieces(pieces) => pieces,
+            _ => return Err(SnapshotError::Malformed("a part of a file")),
         };
         let mut out = Vec::with_capacity(pieces.iter().map(|p| p.len as usize).sum());
-        for Piece { object, from, len } in pieces {
+        for ObjectPiece { object, from, len } in pieces {
             let known = self.last.take().filter(|(digest, _)| *digest == object);
             let (_, bytes) = match known {
                 Some(known) => self.last.insert(known),
                 None => match load(self.objects, &object) {
                     Ok(bytes) => self.last.insert((object, bytes)),
-                    Err(Error::Corrupt(_) | Error::Missing(_)) if self.forgiving => {
+                    Err(SnapshotError::Corrupt(_) | SnapshotError::Missing(_))
+                        if self.forgiving =>
+                    {
                         self.forgave = true;
                         out.resize(out.len() + len as usize, 0);
                         continue;
@@ -165,7 +172,7 @@ impl<'a> Loader<'a> {
                 },
             };
             let piece = bytes.get(from as usize..).and_then(|b| b.get(..len as usize));
-            out.extend_from_slice(piece.ok_or(Error::Malformed("a piece of an object"))?);
+            out.extend_from_slice(piece.ok_or(SnapshotError::Malformed("a piece of an object"))?);
         }
         Ok(out)
     }

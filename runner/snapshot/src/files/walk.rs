@@ -1,11 +1,11 @@
 //! The files of a state by path, as far as it has records of them: what is only of the image is not
 //! seen, but for names above something that is.
 
-use crate::delta::{Id, Node, What};
-use crate::error::Error;
+use crate::delta::{Id, NodeContent, TreeNode};
+use crate::error::SnapshotError;
 use crate::object::Objects;
-use crate::tree::read::{Records, find};
-use crate::tree::{Key, Part, Root, Value};
+use crate::tree::read::{TreeRecords, find};
+use crate::tree::{RecordKey, RecordPart, RecordValue, Root};
 use serde_bytes::ByteBuf;
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,12 +13,12 @@ use std::collections::{BTreeMap, HashSet};
 const MAX_DEPTH: usize = 4096;
 
 /// Something that has a path.
-pub struct Found<'a> {
+pub struct TreeEntry<'a> {
     /// Absolute.
     pub path: &'a [u8],
     pub id: &'a Id,
     /// None for what is as the image has it.
-    pub node: Option<&'a Node>,
+    pub node: Option<&'a TreeNode>,
 }
 
 /// What a directory holds: names and what they lead to; none for what is gone.
@@ -28,14 +28,16 @@ pub type Listing = BTreeMap<ByteBuf, Option<Id>>;
 ///
 /// # Errors
 /// If records cannot be read.
-pub fn list(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing, Error> {
+pub fn list(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing, SnapshotError> {
     let mut out = Listing::new();
-    let mut records = Records::from(objects, root, &Key::entry(dir.clone(), *b""))?;
+    let mut records = TreeRecords::from(objects, root, &RecordKey::entry(dir.clone(), *b""))?;
     while let Some((key, value)) = records.advance_within(dir)? {
         match (key.part, value) {
-            (Part::Entry(name), Value::Entry(child)) => drop(out.insert(name, Some(child))),
-            (Part::Entry(name), Value::Gone) => drop(out.insert(name, None)),
-            _ => return Err(Error::Malformed("parts of another kind of node")),
+            (RecordPart::Entry(name), RecordValue::Entry(child)) => {
+                drop(out.insert(name, Some(child)))
+            }
+            (RecordPart::Entry(name), RecordValue::Gone) => drop(out.insert(name, None)),
+            _ => return Err(SnapshotError::Malformed("parts of another kind of node")),
         }
     }
     let Id::Given(path) = dir else { return Ok(out) };
@@ -51,7 +53,7 @@ pub fn list(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing, Err
         let mut after = child.to_vec();
         after[path.len()].push(0);
         out.entry(name).or_insert_with(|| Some(Id::Given(child.to_vec())));
-        records.seek(&Key::node(Id::Given(after)))?;
+        records.seek(&RecordKey::node(Id::Given(after)))?;
     }
     Ok(out)
 }
@@ -60,10 +62,10 @@ pub fn list(objects: &dyn Objects, root: &Root, dir: &Id) -> Result<Listing, Err
 ///
 /// # Errors
 /// If records cannot be read, if a directory is in itself; what `visit` says first.
-pub fn walk<E: From<Error>>(
+pub fn walk<E: From<SnapshotError>>(
     objects: &dyn Objects,
     root: &Root,
-    visit: &mut dyn FnMut(Found<'_>) -> Result<(), E>,
+    visit: &mut dyn FnMut(TreeEntry<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut seen = HashSet::from([Id::ROOT]);
     let mut path = Vec::new();
@@ -77,18 +79,18 @@ pub fn walk<E: From<Error>>(
         let Some(id) = child else { continue };
         path.push(b'/');
         path.extend_from_slice(&name);
-        let node = match find(objects, root, &Key::node(id.clone()))? {
-            Some(Value::Node(node)) => Some(*node),
-            Some(Value::Gone) => continue,
+        let node = match find(objects, root, &RecordKey::node(id.clone()))? {
+            Some(RecordValue::Node(node)) => Some(*node),
+            Some(RecordValue::Gone) => continue,
             None if matches!(id, Id::Given(_)) => None,
-            _ => return Err(Error::Malformed("an entry that leads nowhere").into()),
+            _ => return Err(SnapshotError::Malformed("an entry that leads nowhere").into()),
         };
-        visit(Found { path: &path, id: &id, node: node.as_ref() })?;
-        if node.as_ref().is_none_or(|n| matches!(n.what, What::Dir { .. })) {
+        visit(TreeEntry { path: &path, id: &id, node: node.as_ref() })?;
+        if node.as_ref().is_none_or(|n| matches!(n.what, NodeContent::Dir { .. })) {
             let below = list(objects, root, &id)?;
             let is_dir = node.is_some() || !below.is_empty();
             if is_dir && (stack.len() >= MAX_DEPTH || !seen.insert(id)) {
-                return Err(Error::Malformed("a directory that is in itself").into());
+                return Err(SnapshotError::Malformed("a directory that is in itself").into());
             }
             let len = path.len();
             stack.push((len, below.into_iter()));

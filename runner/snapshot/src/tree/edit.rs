@@ -1,20 +1,20 @@
 //! Making a state from another one.
 
 use super::page::{Page, SMALL};
-use super::{Key, Record, Root, Value};
+use super::{Record, RecordKey, RecordValue, Root};
 use crate::digest::Digest;
-use crate::error::Error;
+use crate::error::SnapshotError;
 use crate::object::Objects;
 use std::collections::BTreeMap;
 
 /// What is to be changed: records to have and not to have.
-pub type Edits = BTreeMap<Key, Option<Value>>;
+pub type Edits = BTreeMap<RecordKey, Option<RecordValue>>;
 
 /// The state with those changes.
 ///
 /// # Errors
 /// If pages cannot be read or written.
-pub fn edit(objects: &dyn Objects, root: &Root, edits: Edits) -> Result<Root, Error> {
+pub fn edit(objects: &dyn Objects, root: &Root, edits: Edits) -> Result<Root, SnapshotError> {
     if edits.is_empty() {
         return Ok(*root);
     }
@@ -39,25 +39,28 @@ pub fn edit(objects: &dyn Objects, root: &Root, edits: Edits) -> Result<Root, Er
     }
 }
 
-fn saved(objects: &dyn Objects, pages: Vec<Page>) -> Result<Vec<(Key, Digest)>, Error> {
+fn saved(
+    objects: &dyn Objects,
+    pages: Vec<Page>,
+) -> Result<Vec<(RecordKey, Digest)>, SnapshotError> {
     let save = |page: Page| {
-        let first = page.first().cloned().ok_or(Error::Malformed("an empty page"))?;
+        let first = page.first().cloned().ok_or(SnapshotError::Malformed("an empty page"))?;
         Ok((first, page.save(objects)?))
     };
     pages.into_iter().map(save).collect()
 }
 
 /// A page that is below another one: as it is kept, or as it has become.
-enum Below {
-    Kept(Key, Digest),
+enum ChildPage {
+    Kept(RecordKey, Digest),
     New(Page),
 }
 
-impl Below {
-    fn page(self, objects: &dyn Objects) -> Result<Page, Error> {
+impl ChildPage {
+    fn page(self, objects: &dyn Objects) -> Result<Page, SnapshotError> {
         match self {
-            Below::Kept(_, digest) => Page::load(objects, &digest),
-            Below::New(page) => Ok(page),
+            ChildPage::Kept(_, digest) => Page::load(objects, &digest),
+            ChildPage::New(page) => Ok(page),
         }
     }
 }
@@ -66,14 +69,14 @@ impl Below {
 fn changed(
     objects: &dyn Objects,
     page: Page,
-    edits: Vec<(Key, Option<Value>)>,
-) -> Result<Vec<Page>, Error> {
+    edits: Vec<(RecordKey, Option<RecordValue>)>,
+) -> Result<Vec<Page>, SnapshotError> {
     let (level, below) = match page {
         Page::Leaf(records) => return Ok(Page::Leaf(merged(records, edits)).split()),
         Page::Branch(level, below) => (level, below),
     };
     let mut edits = edits.into_iter().peekable();
-    let mut out: Vec<Below> = Vec::new();
+    let mut out: Vec<ChildPage> = Vec::new();
     let mut all = below.into_iter().peekable();
     while let Some((key, digest)) = all.next() {
         let end = all.peek().map(|(key, _)| key);
@@ -82,30 +85,31 @@ fn changed(
             own.push(edit);
         }
         if own.is_empty() {
-            out.push(Below::Kept(key, digest));
+            out.push(ChildPage::Kept(key, digest));
             continue;
         }
         let page = Page::load(objects, &digest)?;
         if page.level() + 1 != level {
-            return Err(Error::Malformed("levels of pages"));
+            return Err(SnapshotError::Malformed("levels of pages"));
         }
-        out.extend(changed(objects, page, own)?.into_iter().map(Below::New));
+        out.extend(changed(objects, page, own)?.into_iter().map(ChildPage::New));
     }
     let out = joined(objects, out)?;
     let mut refs = Vec::with_capacity(out.len());
     for below in out {
         match below {
-            Below::Kept(key, digest) => refs.push((key, digest)),
-            Below::New(page) => refs.extend(saved(objects, vec![page])?),
+            ChildPage::Kept(key, digest) => refs.push((key, digest)),
+            ChildPage::New(page) => refs.extend(saved(objects, vec![page])?),
         }
     }
     Ok(Page::Branch(level, refs).split())
 }
 
 /// Joins new pages that are small with the one before or after them.
-fn joined(objects: &dyn Objects, pages: Vec<Below>) -> Result<Vec<Below>, Error> {
-    let small = |b: &Below| matches!(b, Below::New(page) if page.weight() < SMALL || lonely(page));
-    let mut out: Vec<Below> = Vec::with_capacity(pages.len());
+fn joined(objects: &dyn Objects, pages: Vec<ChildPage>) -> Result<Vec<ChildPage>, SnapshotError> {
+    let small =
+        |b: &ChildPage| matches!(b, ChildPage::New(page) if page.weight() < SMALL || lonely(page));
+    let mut out: Vec<ChildPage> = Vec::with_capacity(pages.len());
     for page in pages {
         match out.pop() {
             Some(before) if small(&before) || small(&page) => {
@@ -114,9 +118,9 @@ fn joined(objects: &dyn Objects, pages: Vec<Below>) -> Result<Vec<Below>, Error>
                     (Page::Branch(l, a), Page::Branch(m, b)) if l == m => {
                         Page::Branch(l, [a, b].concat())
                     }
-                    _ => return Err(Error::Malformed("levels of pages")),
+                    _ => return Err(SnapshotError::Malformed("levels of pages")),
                 };
-                out.extend(both.split().into_iter().map(Below::New));
+                out.extend(both.split().into_iter().map(ChildPage::New));
             }
             before => {
                 out.extend(before);
@@ -132,7 +136,7 @@ fn lonely(page: &Page) -> bool {
     matches!(page, Page::Branch(_, below) if below.len() < 2)
 }
 
-fn merged(records: Vec<Record>, edits: Vec<(Key, Option<Value>)>) -> Vec<Record> {
+fn merged(records: Vec<Record>, edits: Vec<(RecordKey, Option<RecordValue>)>) -> Vec<Record> {
     let mut out = Vec::with_capacity(records.len() + edits.len());
     let mut records = records.into_iter().peekable();
     for (key, value) in edits {

@@ -1,9 +1,9 @@
 //! A page: records, or the pages below it.
 
-use super::{Key, Part, Record, Value};
-use crate::delta::{CHUNK, Id, MAX_TARGET, What, is_name};
+use super::{Record, RecordKey, RecordPart, RecordValue};
+use crate::delta::{CHUNK, Id, MAX_TARGET, NodeContent, is_name};
 use crate::digest::Digest;
-use crate::error::Error;
+use crate::error::SnapshotError;
 use crate::object::{Objects, load, save};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ const MAX_GIVEN: usize = 4096;
 pub enum Page {
     Leaf(Vec<Record>),
     /// The level, 1 for pages above leaves; each page below with its first key.
-    Branch(u8, Vec<(Key, Digest)>),
+    Branch(u8, Vec<(RecordKey, Digest)>),
 }
 
 impl Page {
@@ -36,7 +36,7 @@ impl Page {
     }
 
     /// Its first key. No page is empty.
-    pub fn first(&self) -> Option<&Key> {
+    pub fn first(&self) -> Option<&RecordKey> {
         match self {
             Page::Leaf(records) => records.first().map(|r| &r.0),
             Page::Branch(_, below) => below.first().map(|r| &r.0),
@@ -55,15 +55,15 @@ impl Page {
     ///
     /// # Errors
     /// If it is missing, damaged or not a page.
-    pub fn load(objects: &dyn Objects, digest: &Digest) -> Result<Page, Error> {
+    pub fn load(objects: &dyn Objects, digest: &Digest) -> Result<Page, SnapshotError> {
         Page::decode(&load(objects, digest)?)
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Page, Error> {
-        let (page, rest) =
-            postcard::take_from_bytes::<Page>(bytes).map_err(|_| Error::Malformed("a page"))?;
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Page, SnapshotError> {
+        let (page, rest) = postcard::take_from_bytes::<Page>(bytes)
+            .map_err(|_| SnapshotError::Malformed("a page"))?;
         if !rest.is_empty() {
-            return Err(Error::Malformed("a page"));
+            return Err(SnapshotError::Malformed("a page"));
         }
         page.check()?;
         Ok(page)
@@ -74,25 +74,27 @@ impl Page {
     /// # Errors
     /// What keeps it from being written; Malformed for what could not be read again, since what
     /// is written comes from a process that guests may have broken out to.
-    pub fn save(&self, objects: &dyn Objects) -> Result<Digest, Error> {
+    pub fn save(&self, objects: &dyn Objects) -> Result<Digest, SnapshotError> {
         self.check()?;
-        let bytes = postcard::to_stdvec(self).map_err(|_| Error::Malformed("a page"))?;
+        let bytes = postcard::to_stdvec(self).map_err(|_| SnapshotError::Malformed("a page"))?;
         save(objects, &bytes)
     }
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result<(), SnapshotError> {
         let ascending = match self {
             Page::Leaf(records) => records.windows(2).all(|w| w[0].0 < w[1].0),
             Page::Branch(_, below) => below.windows(2).all(|w| w[0].0 < w[1].0),
         };
         if !ascending {
-            return Err(Error::Malformed("records out of order"));
+            return Err(SnapshotError::Malformed("records out of order"));
         }
         match self {
-            Page::Leaf(records) if records.is_empty() => Err(Error::Malformed("an empty page")),
+            Page::Leaf(records) if records.is_empty() => {
+                Err(SnapshotError::Malformed("an empty page"))
+            }
             Page::Leaf(records) => records.iter().try_for_each(check),
             Page::Branch(1..=MAX_LEVEL, below) if !below.is_empty() => Ok(()),
-            Page::Branch(..) => Err(Error::Malformed("a page above none")),
+            Page::Branch(..) => Err(SnapshotError::Malformed("a page above none")),
         }
     }
 }
@@ -102,31 +104,33 @@ fn weight((key, value): &Record) -> usize {
 }
 
 /// Whether a record can be one of a session.
-fn check((key, value): &Record) -> Result<(), Error> {
-    let bad = |what| Err(Error::Malformed(what));
+fn check((key, value): &Record) -> Result<(), SnapshotError> {
+    let bad = |what| Err(SnapshotError::Malformed(what));
     check_id(&key.id)?;
     match (&key.part, value) {
-        (Part::Node, Value::Gone) if matches!(key.id, Id::Given(_)) => Ok(()),
-        (Part::Node, Value::Node(node)) => {
+        (RecordPart::Node, RecordValue::Gone) if matches!(key.id, Id::Given(_)) => Ok(()),
+        (RecordPart::Node, RecordValue::Node(node)) => {
             if node.mode > 0o7777 {
                 return bad("permission bits");
             }
-            if node.weight() != 0 && !matches!(node.what, What::Symlink(_)) {
+            if node.weight() != 0 && !matches!(node.what, NodeContent::Symlink(_)) {
                 return bad("a node with contents");
             }
             match &node.what {
-                What::Dir { parent, .. } => check_id(parent),
-                What::File { len, .. } if *len > i64::MAX as u64 => bad("a file's length"),
-                What::Symlink(t) if t.is_empty() || t.len() > MAX_TARGET => bad("a link's target"),
-                What::Same if matches!(key.id, Id::Made(_)) => bad("a device that was made"),
+                NodeContent::Dir { parent, .. } => check_id(parent),
+                NodeContent::File { len, .. } if *len > i64::MAX as u64 => bad("a file's length"),
+                NodeContent::Symlink(t) if t.is_empty() || t.len() > MAX_TARGET => {
+                    bad("a link's target")
+                }
+                NodeContent::Same if matches!(key.id, Id::Made(_)) => bad("a device that was made"),
                 _ => Ok(()),
             }
         }
-        (Part::Entry(name), _) if !is_name(name) => bad("a name"),
-        (Part::Entry(_), Value::Gone) if matches!(key.id, Id::Given(_)) => Ok(()),
-        (Part::Entry(_), Value::Entry(child)) => check_id(child),
-        (Part::Data(_), Value::Bytes(bytes)) if bytes.len() as u64 <= CHUNK => Ok(()),
-        (Part::Data(_), Value::Pieces(pieces)) => {
+        (RecordPart::Entry(name), _) if !is_name(name) => bad("a name"),
+        (RecordPart::Entry(_), RecordValue::Gone) if matches!(key.id, Id::Given(_)) => Ok(()),
+        (RecordPart::Entry(_), RecordValue::Entry(child)) => check_id(child),
+        (RecordPart::Data(_), RecordValue::Bytes(bytes)) if bytes.len() as u64 <= CHUNK => Ok(()),
+        (RecordPart::Data(_), RecordValue::Pieces(pieces)) => {
             let len: u64 = pieces.iter().map(|p| u64::from(p.len)).sum();
             if len <= CHUNK { Ok(()) } else { bad("a part of a file") }
         }
@@ -134,12 +138,14 @@ fn check((key, value): &Record) -> Result<(), Error> {
     }
 }
 
-fn check_id(id: &Id) -> Result<(), Error> {
+fn check_id(id: &Id) -> Result<(), SnapshotError> {
     match id {
-        Id::Made(n) if *n >= 1 << 32 => Err(Error::Malformed("a node's number")),
-        Id::Given(names) if !names.iter().all(|n| is_name(n)) => Err(Error::Malformed("a name")),
+        Id::Made(n) if *n >= 1 << 32 => Err(SnapshotError::Malformed("a node's number")),
+        Id::Given(names) if !names.iter().all(|n| is_name(n)) => {
+            Err(SnapshotError::Malformed("a name"))
+        }
         Id::Given(names) if names.iter().map(|n| n.len() + 1).sum::<usize>() > MAX_GIVEN => {
-            Err(Error::Malformed("a path"))
+            Err(SnapshotError::Malformed("a path"))
         }
         _ => Ok(()),
     }
@@ -188,25 +194,31 @@ mod tests {
     fn what_no_session_has_is_refused() {
         let made = Id::Made(3);
         let named = |names: &[&[u8]]| Id::Given(names.iter().map(|n| ByteBuf::from(*n)).collect());
-        let bad = |key: Key, value: Value| {
+        let bad = |key: RecordKey, value: RecordValue| {
             let bytes = postcard::to_stdvec(&Page::Leaf(vec![(key, value)])).unwrap();
-            assert!(matches!(Page::decode(&bytes), Err(Error::Malformed(_))));
+            assert!(matches!(Page::decode(&bytes), Err(SnapshotError::Malformed(_))));
         };
         for name in [&b""[..], b".", b"..", b"a/b", b"a\0", &[b'x'; 256]] {
-            bad(Key::entry(made.clone(), name), Value::Entry(Id::Made(4)));
-            bad(Key::entry(named(&[b"tmp", name]), *b"x"), Value::Entry(Id::Made(4)));
-            bad(Key::entry(made.clone(), *b"x"), Value::Entry(named(&[name])));
+            bad(RecordKey::entry(made.clone(), name), RecordValue::Entry(Id::Made(4)));
+            bad(RecordKey::entry(named(&[b"tmp", name]), *b"x"), RecordValue::Entry(Id::Made(4)));
+            bad(RecordKey::entry(made.clone(), *b"x"), RecordValue::Entry(named(&[name])));
         }
-        bad(Key::node(made.clone()), Value::Gone);
-        bad(Key::node(Id::Made(1 << 32)), Value::Gone);
-        bad(Key::entry(made.clone(), *b"x"), Value::Gone);
-        bad(Key::entry(made.clone(), *b"x"), Value::Bytes(ByteBuf::new()));
-        bad(Key::data(made.clone(), 0), Value::Bytes(ByteBuf::from(vec![0; CHUNK as usize + 1])));
-        let piece = super::super::Piece { object: Digest([0; 32]), from: 0, len: 40_000 };
-        bad(Key::data(made.clone(), 0), Value::Pieces(vec![piece; 2]));
-        let twice = vec![(Key::data(made, 1), Value::Pieces(vec![piece])); 2];
+        bad(RecordKey::node(made.clone()), RecordValue::Gone);
+        bad(RecordKey::node(Id::Made(1 << 32)), RecordValue::Gone);
+        bad(RecordKey::entry(made.clone(), *b"x"), RecordValue::Gone);
+        bad(RecordKey::entry(made.clone(), *b"x"), RecordValue::Bytes(ByteBuf::new()));
+        bad(
+            RecordKey::data(made.clone(), 0),
+            RecordValue::Bytes(ByteBuf::from(vec![0; CHUNK as usize + 1])),
+        );
+        let piece = super::super::ObjectPiece { object: Digest([0; 32]), from: 0, len: 40_000 };
+        bad(RecordKey::data(made.clone(), 0), RecordValue::Pieces(vec![piece; 2]));
+        let twice = vec![(RecordKey::data(made, 1), RecordValue::Pieces(vec![piece])); 2];
         let bytes = postcard::to_stdvec(&Page::Leaf(twice)).unwrap();
-        assert!(matches!(Page::decode(&bytes), Err(Error::Malformed("records out of order"))));
+        assert!(matches!(
+            Page::decode(&bytes),
+            Err(SnapshotError::Malformed("records out of order"))
+        ));
         let empty = postcard::to_stdvec(&Page::Leaf(Vec::new())).unwrap();
         assert!(Page::decode(&empty).is_err());
     }

@@ -1,41 +1,41 @@
 //! Going through the records of a state, and through those in which two differ.
 
 use super::page::Page;
-use super::{Key, Record, Root, Value};
+use super::{Record, RecordKey, RecordValue, Root};
 use crate::delta::Id;
 use crate::digest::Digest;
-use crate::error::Error;
+use crate::error::SnapshotError;
 use crate::object::Objects;
 
 /// What comes next of a state: a page that was not read yet, or a record.
-enum Item {
-    Page(Key, u8, Digest),
+enum ReadItem {
+    Page(RecordKey, u8, Digest),
     Record(Record),
 }
 
-impl Item {
-    fn key(&self) -> &Key {
+impl ReadItem {
+    fn key(&self) -> &RecordKey {
         match self {
-            Item::Page(key, ..) | Item::Record((key, _)) => key,
+            ReadItem::Page(key, ..) | ReadItem::Record((key, _)) => key,
         }
     }
 }
 
 /// The records of a state in their order. It holds one page of each level.
-pub struct Records<'a> {
+pub struct TreeRecords<'a> {
     objects: &'a dyn Objects,
     /// In reverse order: the last one comes next.
-    todo: Vec<Item>,
-    sought: Option<Key>,
+    todo: Vec<ReadItem>,
+    sought: Option<RecordKey>,
 }
 
-impl<'a> Records<'a> {
+impl<'a> TreeRecords<'a> {
     /// All records.
     ///
     /// # Errors
     /// If the first page cannot be read.
-    pub fn new(objects: &'a dyn Objects, root: &Root) -> Result<Records<'a>, Error> {
-        let mut records = Records { objects, todo: Vec::new(), sought: None };
+    pub fn new(objects: &'a dyn Objects, root: &Root) -> Result<TreeRecords<'a>, SnapshotError> {
+        let mut records = TreeRecords { objects, todo: Vec::new(), sought: None };
         if let Some(root) = root {
             records.push(Page::load(objects, root)?)?;
         }
@@ -46,8 +46,12 @@ impl<'a> Records<'a> {
     ///
     /// # Errors
     /// If a page cannot be read.
-    pub fn from(objects: &'a dyn Objects, root: &Root, key: &Key) -> Result<Records<'a>, Error> {
-        let mut records = Records::new(objects, root)?;
+    pub fn from(
+        objects: &'a dyn Objects,
+        root: &Root,
+        key: &RecordKey,
+    ) -> Result<TreeRecords<'a>, SnapshotError> {
+        let mut records = TreeRecords::new(objects, root)?;
         records.seek(key)?;
         Ok(records)
     }
@@ -56,14 +60,14 @@ impl<'a> Records<'a> {
     ///
     /// # Errors
     /// If a page cannot be read.
-    pub fn seek(&mut self, key: &Key) -> Result<(), Error> {
+    pub fn seek(&mut self, key: &RecordKey) -> Result<(), SnapshotError> {
         self.sought = Some(key.clone());
         while let [.., next] = self.todo.as_slice() {
             match next {
-                Item::Record((k, _)) if k < key => drop(self.todo.pop()),
-                Item::Record(_) => break,
-                Item::Page(k, ..) if k >= key => break,
-                Item::Page(..) => match self.todo.as_slice() {
+                ReadItem::Record((k, _)) if k < key => drop(self.todo.pop()),
+                ReadItem::Record(_) => break,
+                ReadItem::Page(k, ..) if k >= key => break,
+                ReadItem::Page(..) => match self.todo.as_slice() {
                     [.., after, _] if after.key() <= key => drop(self.todo.pop()),
                     _ => self.open()?,
                 },
@@ -73,35 +77,37 @@ impl<'a> Records<'a> {
     }
 
     /// Whether nothing behind `key` was sought yet.
-    pub fn is_before(&self, key: &Key) -> bool {
+    pub fn is_before(&self, key: &RecordKey) -> bool {
         self.sought.as_ref().is_none_or(|sought| sought < key)
     }
 
-    fn push(&mut self, page: Page) -> Result<(), Error> {
+    fn push(&mut self, page: Page) -> Result<(), SnapshotError> {
         // A page alone is in order.
         let last = match &page {
             Page::Leaf(records) => records.last().map(|r| &r.0),
             Page::Branch(_, below) => below.last().map(|r| &r.0),
         };
         if self.todo.last().is_some_and(|next| last >= Some(next.key())) {
-            return Err(Error::Malformed("records out of order"));
+            return Err(SnapshotError::Malformed("records out of order"));
         }
         match page {
-            Page::Leaf(records) => self.todo.extend(records.into_iter().rev().map(Item::Record)),
+            Page::Leaf(records) => {
+                self.todo.extend(records.into_iter().rev().map(ReadItem::Record))
+            }
             Page::Branch(level, below) => {
                 let below = below.into_iter().rev();
-                self.todo.extend(below.map(|(key, digest)| Item::Page(key, level - 1, digest)));
+                self.todo.extend(below.map(|(key, digest)| ReadItem::Page(key, level - 1, digest)));
             }
         }
         Ok(())
     }
 
     /// Reads the page that comes next.
-    fn open(&mut self) -> Result<(), Error> {
-        if let Some(Item::Page(key, level, digest)) = self.todo.pop() {
+    fn open(&mut self) -> Result<(), SnapshotError> {
+        if let Some(ReadItem::Page(key, level, digest)) = self.todo.pop() {
             let page = Page::load(self.objects, &digest)?;
             if page.level() != level || page.first() != Some(&key) {
-                return Err(Error::Malformed("pages that do not fit each other"));
+                return Err(SnapshotError::Malformed("pages that do not fit each other"));
             }
             self.push(page)?;
         }
@@ -109,19 +115,19 @@ impl<'a> Records<'a> {
     }
 
     fn is_page(&self) -> bool {
-        matches!(self.todo.last(), Some(Item::Page(..)))
+        matches!(self.todo.last(), Some(ReadItem::Page(..)))
     }
 
     /// The next record.
     ///
     /// # Errors
     /// If a page cannot be read, or pages are out of order.
-    pub fn advance(&mut self) -> Result<Option<Record>, Error> {
+    pub fn advance(&mut self) -> Result<Option<Record>, SnapshotError> {
         while self.is_page() {
             self.open()?;
         }
         match self.todo.pop() {
-            Some(Item::Record(record)) => Ok(Some(record)),
+            Some(ReadItem::Record(record)) => Ok(Some(record)),
             _ => Ok(None),
         }
     }
@@ -130,12 +136,12 @@ impl<'a> Records<'a> {
     ///
     /// # Errors
     /// As [`Records::advance`].
-    pub fn advance_within(&mut self, id: &Id) -> Result<Option<Record>, Error> {
+    pub fn advance_within(&mut self, id: &Id) -> Result<Option<Record>, SnapshotError> {
         while self.is_page() {
             self.open()?;
         }
         match self.todo.last() {
-            Some(Item::Record((key, _))) if key.id == *id => self.advance(),
+            Some(ReadItem::Record((key, _))) if key.id == *id => self.advance(),
             _ => Ok(None),
         }
     }
@@ -145,12 +151,16 @@ impl<'a> Records<'a> {
 ///
 /// # Errors
 /// If a page cannot be read.
-pub fn find(objects: &dyn Objects, root: &Root, key: &Key) -> Result<Option<Value>, Error> {
+pub fn find(
+    objects: &dyn Objects,
+    root: &Root,
+    key: &RecordKey,
+) -> Result<Option<RecordValue>, SnapshotError> {
     let Some(root) = root else { return Ok(None) };
     let (mut page, mut level) = (Page::load(objects, root)?, None);
     loop {
         if level.is_some_and(|l| l != page.level()) {
-            return Err(Error::Malformed("levels of pages"));
+            return Err(SnapshotError::Malformed("levels of pages"));
         }
         match page {
             Page::Leaf(mut records) => {
@@ -170,20 +180,24 @@ pub fn find(objects: &dyn Objects, root: &Root, key: &Key) -> Result<Option<Valu
 }
 
 /// A record that two states do not have alike: its key, what the old and what the new one has.
-pub type Difference = (Key, Option<Value>, Option<Value>);
+pub type Difference = (RecordKey, Option<RecordValue>, Option<RecordValue>);
 
 /// The records that two states do not have alike, in their order. What they share is not read.
 pub struct Differences<'a> {
-    old: Records<'a>,
-    new: Records<'a>,
+    old: TreeRecords<'a>,
+    new: TreeRecords<'a>,
 }
 
 impl<'a> Differences<'a> {
     /// # Errors
     /// If the first pages cannot be read.
-    pub fn new(objects: &'a dyn Objects, old: &Root, new: &Root) -> Result<Differences<'a>, Error> {
+    pub fn new(
+        objects: &'a dyn Objects,
+        old: &Root,
+        new: &Root,
+    ) -> Result<Differences<'a>, SnapshotError> {
         let (old, new) = if old == new { (&None, &None) } else { (old, new) };
-        let (old, new) = (Records::new(objects, old)?, Records::new(objects, new)?);
+        let (old, new) = (TreeRecords::new(objects, old)?, TreeRecords::new(objects, new)?);
         Ok(Differences { old, new })
     }
 
@@ -191,16 +205,16 @@ impl<'a> Differences<'a> {
     ///
     /// # Errors
     /// If a page cannot be read.
-    pub fn advance(&mut self) -> Result<Option<Difference>, Error> {
+    pub fn advance(&mut self) -> Result<Option<Difference>, SnapshotError> {
         loop {
             let (old, new) = (&mut self.old, &mut self.new);
             match (old.todo.last(), new.todo.last()) {
                 (None, None) => return Ok(None),
-                (Some(Item::Page(_, _, a)), Some(Item::Page(_, _, b))) if a == b => {
+                (Some(ReadItem::Page(_, _, a)), Some(ReadItem::Page(_, _, b))) if a == b => {
                     old.todo.pop();
                     new.todo.pop();
                 }
-                (Some(Item::Page(k, l, _)), Some(Item::Page(m, n, _))) => {
+                (Some(ReadItem::Page(k, l, _)), Some(ReadItem::Page(m, n, _))) => {
                     // The higher one, since the other may be below it; else the first one.
                     match l.cmp(n).reverse().then(k.cmp(m)) {
                         std::cmp::Ordering::Greater => new.open()?,

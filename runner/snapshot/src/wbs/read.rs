@@ -1,30 +1,32 @@
 //! Reading a snapshot.
 
-use super::{Contents, END, End, HEAD, ITEM, Item, MAGIC, OBJECT, VERSION};
+use super::{
+    END, HEAD, ITEM, MAGIC, ManifestEnd, ManifestFrame, OBJECT, SnapshotContents, VERSION,
+};
 use crate::blob::Blob;
 use crate::commit::Commit;
 use crate::digest::Digest;
-use crate::error::Error;
+use crate::error::SnapshotError;
 use crate::files;
-use crate::object::{MAX_OBJECT, Objects, Packed};
+use crate::object::{MAX_OBJECT, Objects, StoredObject};
 use crate::tree::page::Page;
-use crate::tree::{Key, Value};
+use crate::tree::{RecordKey, RecordValue};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{ErrorKind, Read};
 
 /// How much of a snapshot is taken.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct SnapshotLimits {
     /// Bytes of all objects, unpacked.
     pub bytes: u64,
     /// Commits, tags and key-values together.
     pub items: usize,
 }
 
-impl Default for Limits {
+impl Default for SnapshotLimits {
     /// 64 GiB, 100,000 items.
-    fn default() -> Limits {
-        Limits { bytes: 64 << 30, items: 100_000 }
+    fn default() -> SnapshotLimits {
+        SnapshotLimits { bytes: 64 << 30, items: 100_000 }
     }
 }
 
@@ -33,16 +35,20 @@ impl Default for Limits {
 ///
 /// # Errors
 /// For what is not a whole snapshot of a session, or larger than the limits; if objects cannot be kept.
-pub fn read(from: impl Read, limits: &Limits, objects: &dyn Objects) -> Result<Contents, Error> {
-    let mut input = In { from, hasher: blake3::Hasher::new(), frames: 0 };
+pub fn read(
+    from: impl Read,
+    limits: &SnapshotLimits,
+    objects: &dyn Objects,
+) -> Result<SnapshotContents, SnapshotError> {
+    let mut input = FrameReader { from, hasher: blake3::Hasher::new(), frames: 0 };
     if input.take::<8>()? != MAGIC {
-        return Err(Error::NotASnapshot);
+        return Err(SnapshotError::NotASnapshot);
     }
     let version = u16::from_le_bytes(input.take()?);
     if version != VERSION {
-        return Err(Error::Version(version));
+        return Err(SnapshotError::Version(version));
     }
-    let mut taken = Taken::default();
+    let mut taken = ManifestReader::default();
     loop {
         let before = (input.frames, Digest(*input.hasher.finalize().as_bytes()));
         let (kind, packed) = input.frame()?;
@@ -50,44 +56,44 @@ pub fn read(from: impl Read, limits: &Limits, objects: &dyn Objects) -> Result<C
             ITEM if taken.sizes.is_empty() => taken.item(&unpacked(packed)?, limits)?,
             OBJECT => taken.object(packed, limits, objects)?,
             END => {
-                let end: End = exact(&packed.bytes)?;
+                let end: ManifestEnd = exact(&packed.bytes)?;
                 if packed.compressed || (end.frames, end.digest) != before {
-                    return Err(Error::Damaged("its digest is another one"));
+                    return Err(SnapshotError::Damaged("its digest is another one"));
                 }
                 break;
             }
-            _ => return Err(Error::Damaged("frames out of order")),
+            _ => return Err(SnapshotError::Damaged("frames out of order")),
         }
     }
     if input.from.read(&mut [0])? != 0 {
-        return Err(Error::Damaged("something follows its end"));
+        return Err(SnapshotError::Damaged("something follows its end"));
     }
     taken.check(objects)
 }
 
-struct In<R> {
+struct FrameReader<R> {
     from: R,
     hasher: blake3::Hasher,
     frames: u64,
 }
 
-impl<R: Read> In<R> {
-    fn fill(&mut self, out: &mut [u8]) -> Result<(), Error> {
+impl<R: Read> FrameReader<R> {
+    fn fill(&mut self, out: &mut [u8]) -> Result<(), SnapshotError> {
         self.from.read_exact(out).map_err(|e| match e.kind() {
-            ErrorKind::UnexpectedEof => Error::Damaged("it ends too early"),
+            ErrorKind::UnexpectedEof => SnapshotError::Damaged("it ends too early"),
             _ => e.into(),
         })?;
         self.hasher.update(out);
         Ok(())
     }
 
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], SnapshotError> {
         let mut out = [0; N];
         self.fill(&mut out)?;
         Ok(out)
     }
 
-    fn frame(&mut self) -> Result<(u8, Packed), Error> {
+    fn frame(&mut self) -> Result<(u8, StoredObject), SnapshotError> {
         let [kind, compressed, a, b, c, d, e, f, g, h] = self.take::<HEAD>()?;
         let len = u32::from_le_bytes([a, b, c, d]);
         let stored = u32::from_le_bytes([e, f, g, h]);
@@ -98,30 +104,30 @@ impl<R: Read> In<R> {
             _ => false,
         };
         if !fits || len as usize > MAX_OBJECT {
-            return Err(Error::Damaged("a frame's length"));
+            return Err(SnapshotError::Damaged("a frame's length"));
         }
         let mut bytes = vec![0; stored as usize];
         self.fill(&mut bytes)?;
         self.frames += 1;
-        Ok((kind, Packed { len, compressed: compressed == 1, bytes }))
+        Ok((kind, StoredObject { len, compressed: compressed == 1, bytes }))
     }
 }
 
-fn unpacked(packed: Packed) -> Result<Vec<u8>, Error> {
-    packed.unpacked().ok_or(Error::Damaged("a frame that cannot be unpacked"))
+fn unpacked(packed: StoredObject) -> Result<Vec<u8>, SnapshotError> {
+    packed.unpacked().ok_or(SnapshotError::Damaged("a frame that cannot be unpacked"))
 }
 
-fn exact<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
+fn exact<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, SnapshotError> {
     match postcard::take_from_bytes(bytes) {
         Ok((value, [])) => Ok(value),
-        _ => Err(Error::Damaged("the manifest")),
+        _ => Err(SnapshotError::Damaged("the manifest")),
     }
 }
 
 /// What was read so far.
 #[derive(Default)]
-struct Taken {
-    contents: Contents,
+struct ManifestReader {
+    contents: SnapshotContents,
     begun: bool,
     items: usize,
     bytes: u64,
@@ -129,23 +135,23 @@ struct Taken {
     sizes: HashMap<Digest, u32>,
 }
 
-impl Taken {
-    fn item(&mut self, bytes: &[u8], limits: &Limits) -> Result<(), Error> {
-        let Contents { commits, tags, values, .. } = &mut self.contents;
+impl ManifestReader {
+    fn item(&mut self, bytes: &[u8], limits: &SnapshotLimits) -> Result<(), SnapshotError> {
+        let SnapshotContents { commits, tags, values, .. } = &mut self.contents;
         self.items += 1;
         if self.items > limits.items {
-            return Err(Error::TooLarge("the manifest"));
+            return Err(SnapshotError::TooLarge("the manifest"));
         }
-        let in_order = match exact::<Item>(bytes)? {
-            Item::Session { image, head } => {
+        let in_order = match exact::<ManifestFrame>(bytes)? {
+            ManifestFrame::Session { image, head } => {
                 (self.contents.image, self.contents.head) = (image, head);
                 return if std::mem::replace(&mut self.begun, true) {
-                    Err(Error::Damaged("two sessions"))
+                    Err(SnapshotError::Damaged("two sessions"))
                 } else {
                     Ok(())
                 };
             }
-            Item::Commit(commit) => {
+            ManifestFrame::Commit(commit) => {
                 let commit = Commit::decode(&commit.encode()?)?;
                 let ok = tags.is_empty()
                     && values.is_empty()
@@ -153,47 +159,51 @@ impl Taken {
                 commits.push(commit);
                 ok
             }
-            Item::Tag(name, number) => {
+            ManifestFrame::Tag(name, number) => {
                 let ok = values.is_empty() && tags.last().is_none_or(|(last, _)| *last < name);
                 tags.push((name, number));
                 ok
             }
-            Item::Value(key, value) => {
+            ManifestFrame::Value(key, value) => {
                 value.check()?;
                 let ok = values.last().is_none_or(|(last, _)| *last < key);
                 values.push((key, value));
                 ok
             }
         };
-        if in_order && self.begun { Ok(()) } else { Err(Error::Damaged("the manifest's order")) }
+        if in_order && self.begun {
+            Ok(())
+        } else {
+            Err(SnapshotError::Damaged("the manifest's order"))
+        }
     }
 
     fn object(
         &mut self,
-        packed: Packed,
-        limits: &Limits,
+        packed: StoredObject,
+        limits: &SnapshotLimits,
         objects: &dyn Objects,
-    ) -> Result<(), Error> {
+    ) -> Result<(), SnapshotError> {
         self.bytes += u64::from(packed.len);
         if self.bytes > limits.bytes {
-            return Err(Error::TooLarge("the snapshot"));
+            return Err(SnapshotError::TooLarge("the snapshot"));
         }
         let digest = Digest::of(&unpacked(packed.clone())?);
         if self.sizes.insert(digest, packed.len).is_some() {
-            return Err(Error::Damaged("an object that is there twice"));
+            return Err(SnapshotError::Damaged("an object that is there twice"));
         }
         if objects.has(&digest)? { Ok(()) } else { objects.put(&digest, packed) }
     }
 
     /// Follows all references.
-    fn check(self, objects: &dyn Objects) -> Result<Contents, Error> {
-        let Contents { commits, head, tags, values, .. } = &self.contents;
+    fn check(self, objects: &dyn Objects) -> Result<SnapshotContents, SnapshotError> {
+        let SnapshotContents { commits, head, tags, values, .. } = &self.contents;
         let numbers: BTreeSet<u64> = commits.iter().map(|c| c.number).collect();
         if !commits.iter().all(|c| c.parent.is_none_or(|n| numbers.contains(&n)))
             || !numbers.contains(head)
             || !tags.iter().all(|(_, n)| numbers.contains(n))
         {
-            return Err(Error::Damaged("a commit that is not there"));
+            return Err(SnapshotError::Damaged("a commit that is not there"));
         }
         let (mut used, mut followed) = (HashSet::new(), HashSet::new());
         for commit in commits {
@@ -202,7 +212,7 @@ impl Taken {
         }
         values.iter().try_for_each(|(_, blob)| self.blob(blob, &mut used))?;
         if used.len() != self.sizes.len() {
-            return Err(Error::Damaged("objects that nothing refers to"));
+            return Err(SnapshotError::Damaged("objects that nothing refers to"));
         }
         let mut trees = HashSet::new();
         for files in commits.iter().map(|c| &c.state.files).filter(|f| trees.insert(**f)) {
@@ -211,18 +221,18 @@ impl Taken {
         Ok(self.contents)
     }
 
-    fn size(&self, digest: &Digest, used: &mut HashSet<Digest>) -> Result<u32, Error> {
+    fn size(&self, digest: &Digest, used: &mut HashSet<Digest>) -> Result<u32, SnapshotError> {
         used.insert(*digest);
-        self.sizes.get(digest).copied().ok_or(Error::Missing(*digest))
+        self.sizes.get(digest).copied().ok_or(SnapshotError::Missing(*digest))
     }
 
-    fn blob(&self, blob: &Blob, used: &mut HashSet<Digest>) -> Result<(), Error> {
+    fn blob(&self, blob: &Blob, used: &mut HashSet<Digest>) -> Result<(), SnapshotError> {
         let mut sum = 0;
         for digest in blob.objects() {
             sum += u64::from(self.size(digest, used)?);
         }
         let fits = blob.objects().is_empty() || sum == blob.len();
-        if fits { Ok(()) } else { Err(Error::Malformed("a value's length")) }
+        if fits { Ok(()) } else { Err(SnapshotError::Malformed("a value's length")) }
     }
 
     fn pages(
@@ -231,8 +241,8 @@ impl Taken {
         commit: &Commit,
         used: &mut HashSet<Digest>,
         followed: &mut HashSet<Digest>,
-    ) -> Result<(), Error> {
-        let mut todo: Vec<(Digest, Option<(u8, Key)>)> = Vec::new();
+    ) -> Result<(), SnapshotError> {
+        let mut todo: Vec<(Digest, Option<(u8, RecordKey)>)> = Vec::new();
         todo.extend(commit.state.files.root.map(|root| (root, None)));
         while let Some((digest, above)) = todo.pop() {
             self.size(&digest, used)?;
@@ -243,7 +253,7 @@ impl Taken {
             if above
                 .is_some_and(|(level, key)| (level, Some(&key)) != (page.level() + 1, page.first()))
             {
-                return Err(Error::Malformed("pages that do not fit each other"));
+                return Err(SnapshotError::Malformed("pages that do not fit each other"));
             }
             let level = page.level();
             match page {
@@ -252,11 +262,11 @@ impl Taken {
                 }
                 Page::Leaf(records) => {
                     for (_, value) in records {
-                        let Value::Pieces(pieces) = value else { continue };
+                        let RecordValue::Pieces(pieces) = value else { continue };
                         for piece in pieces {
                             let size = self.size(&piece.object, used)?;
                             if piece.from.checked_add(piece.len).is_none_or(|end| end > size) {
-                                return Err(Error::Malformed("a piece of an object"));
+                                return Err(SnapshotError::Malformed("a piece of an object"));
                             }
                         }
                     }

@@ -1,32 +1,36 @@
 //! Writing a snapshot.
 
-use super::{Contents, END, End, ITEM, Item, MAGIC, OBJECT, VERSION};
+use super::{END, ITEM, MAGIC, ManifestEnd, ManifestFrame, OBJECT, SnapshotContents, VERSION};
 use crate::digest::Digest;
-use crate::error::Error;
-use crate::object::{MAX_OBJECT, Objects, Packed};
-use crate::reach::Reach;
+use crate::error::SnapshotError;
+use crate::object::{MAX_OBJECT, Objects, StoredObject};
+use crate::reach::ObjectReach;
 use std::io::Write;
 
 /// Writes a snapshot.
 ///
 /// # Errors
 /// If objects are missing or damaged, or `to` cannot be written.
-pub fn write(objects: &dyn Objects, contents: &Contents, to: impl Write) -> Result<(), Error> {
-    let mut out = Out { to, hasher: blake3::Hasher::new(), frames: 0 };
+pub fn write(
+    objects: &dyn Objects,
+    contents: &SnapshotContents,
+    to: impl Write,
+) -> Result<(), SnapshotError> {
+    let mut out = FrameWriter { to, hasher: blake3::Hasher::new(), frames: 0 };
     out.bytes(&MAGIC)?;
     out.bytes(&VERSION.to_le_bytes())?;
-    out.item(&Item::Session { image: contents.image, head: contents.head })?;
+    out.item(&ManifestFrame::Session { image: contents.image, head: contents.head })?;
     for commit in &contents.commits {
-        out.item(&Item::Commit(Box::new(commit.clone())))?;
+        out.item(&ManifestFrame::Commit(Box::new(commit.clone())))?;
     }
     for (name, number) in &contents.tags {
-        out.item(&Item::Tag(name.clone(), *number))?;
+        out.item(&ManifestFrame::Tag(name.clone(), *number))?;
     }
     for (key, value) in &contents.values {
-        out.item(&Item::Value(key.clone(), value.clone()))?;
+        out.item(&ManifestFrame::Value(key.clone(), value.clone()))?;
     }
-    let mut reach = Reach::default();
-    let mut visit = |_: &Digest, packed: &Packed| out.frame(OBJECT, packed);
+    let mut reach = ObjectReach::default();
+    let mut visit = |_: &Digest, packed: &StoredObject| out.frame(OBJECT, packed);
     for commit in &contents.commits {
         reach.commit(objects, commit, &mut visit)?;
     }
@@ -36,20 +40,21 @@ pub fn write(objects: &dyn Objects, contents: &Contents, to: impl Write) -> Resu
     out.end()
 }
 
-struct Out<W> {
+struct FrameWriter<W> {
     to: W,
     hasher: blake3::Hasher,
     frames: u64,
 }
 
-impl<W: Write> Out<W> {
-    fn bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+impl<W: Write> FrameWriter<W> {
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         self.hasher.update(bytes);
         Ok(self.to.write_all(bytes)?)
     }
 
-    fn frame(&mut self, kind: u8, frame: &Packed) -> Result<(), Error> {
-        let stored = u32::try_from(frame.bytes.len()).map_err(|_| Error::TooLarge("an object"))?;
+    fn frame(&mut self, kind: u8, frame: &StoredObject) -> Result<(), SnapshotError> {
+        let stored =
+            u32::try_from(frame.bytes.len()).map_err(|_| SnapshotError::TooLarge("an object"))?;
         self.bytes(&[kind, u8::from(frame.compressed)])?;
         self.bytes(&frame.len.to_le_bytes())?;
         self.bytes(&stored.to_le_bytes())?;
@@ -58,20 +63,20 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
-    fn item(&mut self, item: &Item) -> Result<(), Error> {
-        let bytes = postcard::to_stdvec(item).map_err(|_| Error::TooLarge("a manifest"))?;
+    fn item(&mut self, item: &ManifestFrame) -> Result<(), SnapshotError> {
+        let bytes = postcard::to_stdvec(item).map_err(|_| SnapshotError::TooLarge("a manifest"))?;
         if bytes.len() > MAX_OBJECT {
-            return Err(Error::TooLarge("a part of the manifest"));
+            return Err(SnapshotError::TooLarge("a part of the manifest"));
         }
-        self.frame(ITEM, &Packed::new(&bytes)?)
+        self.frame(ITEM, &StoredObject::new(&bytes)?)
     }
 
-    fn end(mut self) -> Result<(), Error> {
+    fn end(mut self) -> Result<(), SnapshotError> {
         let digest = Digest(*self.hasher.finalize().as_bytes());
-        let end = End { frames: self.frames, digest };
-        let bytes = postcard::to_stdvec(&end).map_err(|_| Error::TooLarge("a manifest"))?;
+        let end = ManifestEnd { frames: self.frames, digest };
+        let bytes = postcard::to_stdvec(&end).map_err(|_| SnapshotError::TooLarge("a manifest"))?;
         let len = bytes.len() as u32;
-        self.frame(END, &Packed { len, compressed: false, bytes })?;
+        self.frame(END, &StoredObject { len, compressed: false, bytes })?;
         Ok(self.to.flush()?)
     }
 }

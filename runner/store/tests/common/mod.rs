@@ -6,31 +6,31 @@ mod files;
 
 pub use files::sessions::{Random, dump, image};
 pub use files::{READ, ROOT_LOC, WRITE, open, read_bytes as read, write};
-use wasibox_store::snapshot::{Commit, Files};
-use wasibox_store::{Error, Session};
-use wasibox_vfs::delta::{Snapshot, between};
-use wasibox_vfs::{Budget, DiskLimits, Errno, Protected, Vfs};
+use wasibox_store::snapshot::{Commit, FileTree};
+use wasibox_store::{StoreError, StoreSession};
+use wasibox_vfs::delta::{TreeVersion, between};
+use wasibox_vfs::{Budget, DiskLimits, Errno, ProtectedPaths, Vfs};
 
 /// A new session.
 pub fn session() -> Vfs {
     let limits = DiskLimits { bytes: 8 << 30, entries: 10_000_000, ..DiskLimits::default() };
-    Vfs::new(image(), &[], limits, Budget::new(u64::MAX), &Protected::default()).unwrap()
+    Vfs::new(image(), &[], limits, Budget::new(u64::MAX), &ProtectedPaths::default()).unwrap()
 }
 
 #[derive(Debug)]
 pub enum Failed {
-    Store(Error),
+    Store(StoreError),
     Vfs(Errno),
 }
 
-impl From<Error> for Failed {
-    fn from(e: Error) -> Failed {
+impl From<StoreError> for Failed {
+    fn from(e: StoreError) -> Failed {
         Failed::Store(e)
     }
 }
 
 /// Commits what has changed since `known`.
-pub fn commit(s: &Session, v: &Vfs, known: &mut Snapshot) -> Commit {
+pub fn commit(s: &StoreSession, v: &Vfs, known: &mut TreeVersion) -> Commit {
     let now = v.snapshot();
     let commit = s.commit(|w| between(known, &now, &mut |delta| w.add(delta))).unwrap();
     *known = now;
@@ -38,14 +38,14 @@ pub fn commit(s: &Session, v: &Vfs, known: &mut Snapshot) -> Commit {
 }
 
 /// Makes a file system what a session is.
-pub fn apply(s: &Session, v: &Vfs, old: &Files, new: &Files) {
+pub fn apply(s: &StoreSession, v: &Vfs, old: &FileTree, new: &FileTree) {
     let emit = &mut |delta| v.restore(delta).map_err(Failed::Vfs);
     s.changes(old, new, emit).unwrap();
 }
 
 /// A new file system with the files of a session.
-pub fn restored(s: &Session) -> Vfs {
+pub fn restored(s: &StoreSession) -> Vfs {
     let v = session();
-    apply(s, &v, &Files::default(), &s.state().files);
+    apply(s, &v, &FileTree::default(), &s.state().files);
     v
 }

@@ -1,6 +1,6 @@
 //! Deltas added up.
 
-use super::{Change, Delta, Id, Node, PART, Totals, What};
+use super::{Delta, FileTotals, Id, NodeChange, NodeContent, PART, TreeNode};
 use serde_bytes::ByteBuf;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// have broken out to.
 #[derive(Clone, Debug, Default)]
 pub struct Layer {
-    totals: Totals,
-    nodes: BTreeMap<Id, Option<Sum>>,
+    totals: FileTotals,
+    nodes: BTreeMap<Id, Option<NodeSum>>,
     size: u64,
 }
 
 /// A node with the sum of its parts.
 #[derive(Clone, Debug)]
-struct Sum {
+struct NodeSum {
     /// With empty lists.
-    node: Node,
+    node: TreeNode,
     entries: BTreeMap<ByteBuf, Id>,
     gone_entries: BTreeSet<ByteBuf>,
     chunks: BTreeMap<u64, ByteBuf>,
@@ -45,9 +45,9 @@ impl Layer {
         for (id, change) in delta.nodes {
             let known = self.nodes.remove(&id).inspect(|sum| self.size -= cost(sum));
             let sum = match change {
-                Change::Given => continue,
-                Change::Gone => None,
-                Change::Is(node) => Some(Sum::of(node, known.flatten())),
+                NodeChange::Given => continue,
+                NodeChange::Gone => None,
+                NodeChange::Is(node) => Some(NodeSum::of(node, known.flatten())),
             };
             self.size += cost(&sum);
             self.nodes.insert(id, sum);
@@ -66,12 +66,12 @@ impl Layer {
             |nodes: &mut Vec<_>| emit(Delta { totals: self.totals, nodes: std::mem::take(nodes) });
         for (id, sum) in &self.nodes {
             let parts = match sum {
-                None => vec![Change::Gone],
-                Some(sum) => sum.parts().into_iter().map(Change::Is).collect(),
+                None => vec![NodeChange::Gone],
+                Some(sum) => sum.parts().into_iter().map(NodeChange::Is).collect(),
             };
             for part in parts {
                 size += 64;
-                if let Change::Is(node) = &part {
+                if let NodeChange::Is(node) = &part {
                     size += node.weight();
                 }
                 nodes.push((id.clone(), part));
@@ -85,24 +85,25 @@ impl Layer {
     }
 }
 
-fn cost(sum: &Option<Sum>) -> u64 {
+fn cost(sum: &Option<NodeSum>) -> u64 {
     let Some(sum) = sum else { return NODE };
     let names: usize = sum.entries.keys().chain(&sum.gone_entries).map(|n| n.len() + 96).sum();
     let chunks: usize = sum.chunks.values().map(|c| c.len() + 64).sum();
     NODE + (names + chunks) as u64
 }
 
-impl Sum {
+impl NodeSum {
     /// A node after what was known of it.
-    fn of(mut node: Node, known: Option<Sum>) -> Sum {
-        let same_kind =
-            |k: &Sum| std::mem::discriminant(&k.node.what) == std::mem::discriminant(&node.what);
+    fn of(mut node: TreeNode, known: Option<NodeSum>) -> NodeSum {
+        let same_kind = |k: &NodeSum| {
+            std::mem::discriminant(&k.node.what) == std::mem::discriminant(&node.what)
+        };
         let (mut entries, mut gone_entries, mut chunks) = match known.filter(same_kind) {
             Some(k) => (k.entries, k.gone_entries, k.chunks),
             None => Default::default(),
         };
         match &mut node.what {
-            What::Dir { put, gone, hidden, .. } => {
+            NodeContent::Dir { put, gone, hidden, .. } => {
                 for name in gone.drain(..) {
                     entries.remove(&name);
                 }
@@ -112,7 +113,7 @@ impl Sum {
                 }
                 entries.extend(put.drain(..));
             }
-            What::File { put, gone, .. } => {
+            NodeContent::File { put, gone, .. } => {
                 for index in gone.drain(..) {
                     chunks.remove(&index);
                 }
@@ -120,34 +121,34 @@ impl Sum {
             }
             _ => {}
         }
-        Sum { node, entries, gone_entries, chunks }
+        NodeSum { node, entries, gone_entries, chunks }
     }
 
     /// The node in parts of bounded weight.
-    fn parts(&self) -> Vec<Node> {
-        let with = |what| Node { what, ..self.node.clone() };
+    fn parts(&self) -> Vec<TreeNode> {
+        let with = |what| TreeNode { what, ..self.node.clone() };
         let mut out = Vec::new();
         match &self.node.what {
-            What::Dir { parent, .. } => {
+            NodeContent::Dir { parent, .. } => {
                 let mut all = self.entries.iter().peekable();
                 let mut hidden: Vec<ByteBuf> = self.gone_entries.iter().cloned().collect();
                 loop {
                     let put = all.by_ref().take(PART / 512);
                     let put = put.map(|(name, id)| (name.clone(), id.clone())).collect();
                     let (hidden, gone) = (std::mem::take(&mut hidden), Vec::new());
-                    out.push(with(What::Dir { parent: parent.clone(), put, gone, hidden }));
+                    out.push(with(NodeContent::Dir { parent: parent.clone(), put, gone, hidden }));
                     if all.peek().is_none() {
                         break;
                     }
                 }
             }
-            What::File { len, base, program, .. } => {
+            NodeContent::File { len, base, program, .. } => {
                 let (len, base, program) = (*len, *base, *program);
                 let mut all = self.chunks.iter().peekable();
                 loop {
                     let put = all.by_ref().take(PART / crate::content::CHUNK as usize);
                     let put = put.map(|(index, bytes)| (*index, bytes.clone())).collect();
-                    out.push(with(What::File { len, base, program, put, gone: Vec::new() }));
+                    out.push(with(NodeContent::File { len, base, program, put, gone: Vec::new() }));
                     if all.peek().is_none() {
                         break;
                     }

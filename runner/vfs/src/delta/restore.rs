@@ -1,10 +1,10 @@
 //! Making a session what one was, from data.
 
-use super::{Change, Delta, Id, Node, Origin, Totals, What};
-use crate::content::Content;
+use super::{Delta, FileTotals, Id, NodeChange, NodeContent, TreeNode, TreeOrigin};
+use crate::content::FileContent;
 use crate::errno::Errno;
 use crate::pipe::Pipe;
-use crate::tree::{Ino, Inode, Kind, Program, State};
+use crate::tree::{Ino, Inode, NodeKind, ProgramMark, TreeState};
 use crate::{Vfs, base};
 use std::sync::Arc;
 use wasibox_snapshot::delta::{MAX_TARGET, is_name};
@@ -42,7 +42,7 @@ impl Vfs {
 
 struct Restorer<'a> {
     vfs: &'a Vfs,
-    origin: &'a Origin,
+    origin: &'a TreeOrigin,
     lost: Option<&'a mut Lost>,
 }
 
@@ -50,7 +50,7 @@ impl Restorer<'_> {
     fn apply(mut self, delta: Delta) -> Result<(), Errno> {
         let mut st = self.vfs.write();
         let limits = st.quota.limits;
-        let Totals { made, bytes, entries } = delta.totals;
+        let FileTotals { made, bytes, entries } = delta.totals;
         let next = self.origin.tree.next_number().checked_add(made);
         let next = next.filter(|n| *n < base::FIRST).ok_or(Errno::INVAL)?;
         if bytes > limits.bytes || entries > limits.entries {
@@ -62,16 +62,16 @@ impl Restorer<'_> {
             let Some(at) = self.ino(&id)? else { continue };
             // A number that was never given would make the table grow without end. What is gone may
             // have had one that will be given again.
-            if at < base::FIRST && at >= next && change != Change::Gone {
+            if at < base::FIRST && at >= next && change != NodeChange::Gone {
                 return Err(Errno::INVAL);
             }
             match change {
-                Change::Gone => drop(st.tree.remove(at)),
-                Change::Given => match self.origin.tree.get(at).cloned() {
+                NodeChange::Gone => drop(st.tree.remove(at)),
+                NodeChange::Given => match self.origin.tree.get(at).cloned() {
                     Some(node) if matches!(id, Id::Given(_)) => st.tree.put_back(at, node),
                     _ => return Err(Errno::INVAL),
                 },
-                Change::Is(node) => self.put(&mut st, at, node, &id)?,
+                NodeChange::Is(node) => self.put(&mut st, at, node, &id)?,
             }
         }
         Ok(())
@@ -96,13 +96,13 @@ impl Restorer<'_> {
         Ok(())
     }
 
-    fn put(&mut self, st: &mut State, at: Ino, node: Node, id: &Id) -> Result<(), Errno> {
+    fn put(&mut self, st: &mut TreeState, at: Ino, node: TreeNode, id: &Id) -> Result<(), Errno> {
         let budget = st.budget().clone();
         let known = st.tree.get(at).cloned();
         let kind = match (node.what, known.as_deref().map(|n| &n.kind)) {
-            (What::Dir { parent, put, gone, hidden }, known) => {
+            (NodeContent::Dir { parent, put, gone, hidden }, known) => {
                 let mut entries = match known {
-                    Some(Kind::Dir { entries, .. }) => entries.clone(),
+                    Some(NodeKind::Dir { entries, .. }) => entries.clone(),
                     _ => Arc::default(),
                 };
                 let own = Arc::make_mut(&mut entries);
@@ -118,27 +118,27 @@ impl Restorer<'_> {
                     own.add(&name, child, &budget)?;
                 }
                 let Some(parent) = self.ino(&parent)? else { return Ok(()) };
-                Kind::Dir { parent, entries }
+                NodeKind::Dir { parent, entries }
             }
-            (What::File { len, base, program, put, gone }, known) => {
+            (NodeContent::File { len, base, program, put, gone }, known) => {
                 if self.lost.is_some() && base.is_some_and(|n| n > 0) {
                     return self.leave(id);
                 }
                 let content = match known {
-                    Some(Kind::File { content, .. }) => content.clone(),
-                    _ => Content::default(),
+                    Some(NodeKind::File { content, .. }) => content.clone(),
+                    _ => FileContent::default(),
                 };
                 let content = written(content, len, base, put, gone, &budget)?;
-                Kind::File { content, program: program.map(Program) }
+                NodeKind::File { content, program: program.map(ProgramMark) }
             }
-            (What::Symlink(target), _) if target.is_empty() || target.len() > MAX_TARGET => {
+            (NodeContent::Symlink(target), _) if target.is_empty() || target.len() > MAX_TARGET => {
                 return Err(Errno::INVAL);
             }
-            (What::Symlink(target), _) => Kind::Symlink(target.into_vec().into()),
-            (What::Fifo, Some(kind @ Kind::Fifo(_))) => kind.clone(),
-            (What::Fifo, _) => Kind::Fifo(Pipe::fifo(&budget)?),
-            (What::Same, Some(kind)) => kind.clone(),
-            (What::Same, None) => return Err(Errno::INVAL),
+            (NodeContent::Symlink(target), _) => NodeKind::Symlink(target.into_vec().into()),
+            (NodeContent::Fifo, Some(kind @ NodeKind::Fifo(_))) => kind.clone(),
+            (NodeContent::Fifo, _) => NodeKind::Fifo(Pipe::fifo(&budget)?),
+            (NodeContent::Same, Some(kind)) => kind.clone(),
+            (NodeContent::Same, None) => return Err(Errno::INVAL),
         };
         let mut new = Inode::at(kind, node.mode & 0o7777, node.mtime);
         (new.nlink, new.atime, new.ctime) = (node.nlink, node.atime, node.ctime);
@@ -148,13 +148,13 @@ impl Restorer<'_> {
 
 /// A content after its changes.
 fn written(
-    mut content: Content,
+    mut content: FileContent,
     len: u64,
     base: Option<u64>,
     put: Vec<(u64, serde_bytes::ByteBuf)>,
     gone: Vec<u64>,
     budget: &Arc<crate::Budget>,
-) -> Result<Content, Errno> {
+) -> Result<FileContent, Errno> {
     content.reshape(len, base).ok_or(Errno::INVAL)?;
     for index in gone {
         content.drop_chunk(index);

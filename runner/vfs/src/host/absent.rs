@@ -1,13 +1,13 @@
 //! Where there are no files of a host, there are no mounts: these types have no values, so that no function
 //! of theirs is ever called.
 
-use super::{MountError, Protected};
+use super::{MountError, ProtectedPaths};
 use crate::errno::Errno;
 use crate::ops::OpenFlags;
 use crate::quota::Hit;
 use crate::setup::MountSpec;
 use crate::tree::Ino;
-use box_abi::{Kind as FileKind, Stat};
+use box_abi::{FileKind, Stat};
 
 /// An open file of the host: none.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl HostMount {
         spec: &MountSpec,
         _: Ino,
         _: usize,
-        _: &Protected,
+        _: &ProtectedPaths,
     ) -> Result<HostMount, MountError> {
         Err(MountError::Absent { host: spec.host.clone() })
     }

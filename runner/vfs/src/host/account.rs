@@ -3,19 +3,19 @@
 use super::mount::{Handle, HostMount};
 use super::system;
 use crate::errno::Errno;
-use crate::quota::Hit;
+use crate::quota::QuotaHit;
 use rustix::fs;
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 
 /// A mount's account.
 #[derive(Debug)]
-pub(crate) struct Left {
+pub(crate) struct MountAccount {
     pub bytes: u64,
     pub quota: u64,
 }
 
-impl Left {
+impl MountAccount {
     fn take(&mut self, n: u64) -> Result<(), Errno> {
         self.bytes = self.bytes.checked_sub(n).ok_or(Errno::NOSPC)?;
         Ok(())
@@ -31,7 +31,7 @@ const ENTRY: u64 = 256;
 
 impl HostMount {
     /// Takes from the account.
-    fn take(&self, left: &mut Left, n: u64) -> Result<(), Errno> {
+    fn take(&self, left: &mut MountAccount, n: u64) -> Result<(), Errno> {
         left.take(n).inspect_err(|_| self.was_full.store(true, Ordering::Relaxed))
     }
 
@@ -41,12 +41,12 @@ impl HostMount {
     }
 
     /// What something was refused by since this was last asked.
-    pub(crate) fn hit(&self) -> Option<Hit> {
-        let full = self.was_full.swap(false, Ordering::Relaxed).then_some(Hit::Mount);
-        full.or(self.was_long.swap(false, Ordering::Relaxed).then_some(Hit::File))
+    pub(crate) fn hit(&self) -> Option<QuotaHit> {
+        let full = self.was_full.swap(false, Ordering::Relaxed).then_some(QuotaHit::Mount);
+        full.or(self.was_long.swap(false, Ordering::Relaxed).then_some(QuotaHit::File))
     }
 
-    fn left(&self) -> Option<MutexGuard<'_, Left>> {
+    fn left(&self) -> Option<MutexGuard<'_, MountAccount>> {
         self.left.as_ref().map(|left| left.lock().unwrap_or_else(|e| e.into_inner()))
     }
 

@@ -1,6 +1,6 @@
 //! What a mount must not lead to, whatever the host has put below it.
 //!
-//! Two things: files of the runner itself ([`Protected`]: the image, and the folder of machine
+//! Two things: files of the runner itself ([`ProtectedPaths`]: the image, and the folder of machine
 //! code, which the host runs as it finds it), and file systems whose files act on the host
 //! when they are read or written (`/proc`, `/sys`, `/dev`).
 //!
@@ -9,7 +9,7 @@
 //! directory can be: below a mount that holds it in the same file system, which the kernel's
 //! table of mounts tells, or behind another mount, which one call can refuse to enter.
 
-use super::{Protected, system};
+use super::{ProtectedPaths, system};
 use rustix::fs::{self, Mode, OFlags};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -37,7 +37,7 @@ impl Ident {
 
 /// What one mount hides.
 #[derive(Debug, Default)]
-pub(crate) struct Guard {
+pub(crate) struct MountGuard {
     hidden: Vec<Ident>,
     /// The same by name, in directories of this mount: it may be made later.
     named: Vec<(Ident, Vec<u8>)>,
@@ -47,11 +47,15 @@ pub(crate) struct Guard {
     pub every_step: bool,
 }
 
-impl Guard {
+impl MountGuard {
     /// What of `protected` a mount of the host path `host`, opened as `root`, must hide; the
     /// protected path if it is that or lies in it.
-    pub fn new(host: &Path, root: &OwnedFd, protected: &Protected) -> Result<Guard, PathBuf> {
-        let mut guard = Guard::default();
+    pub fn new(
+        host: &Path,
+        root: &OwnedFd,
+        protected: &ProtectedPaths,
+    ) -> Result<MountGuard, PathBuf> {
+        let mut guard = MountGuard::default();
         if protected.paths.is_empty() {
             return Ok(guard);
         }

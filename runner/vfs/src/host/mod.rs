@@ -33,8 +33,8 @@ use absent as mount;
 use mount::most_open;
 pub use mount::{Handle, HostMount};
 pub(crate) use mount::{read_at, sync};
-pub use open::HostFile;
 pub(crate) use open::OpenFiles;
+pub use open::OpenHostFile;
 
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ pub enum MountError {
 
 /// Host files and folders that no guest may see, though a mount may hold them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Protected {
+pub struct ProtectedPaths {
     /// They need not exist yet.
     pub paths: Vec<PathBuf>,
 }

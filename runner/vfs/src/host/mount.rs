@@ -12,15 +12,15 @@
 //! The one call does not enter another mount of the host. Where a path does, and in a mount that holds
 //! something of the runner, each directory on the way is looked at ([`super::guard`]).
 
-use super::account::Left;
-use super::guard::{self, Guard, Ident};
+use super::account::MountAccount;
+use super::guard::{self, Ident, MountGuard};
 use super::system::{self, Node, REACH};
-use super::{MountError, Protected};
+use super::{MountError, ProtectedPaths};
 use crate::errno::Errno;
 use crate::ops::OpenFlags;
 use crate::setup::MountSpec;
 use crate::tree::Ino;
-use box_abi::{Kind as FileKind, Stat};
+use box_abi::{FileKind, Stat};
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Mutex;
@@ -58,10 +58,10 @@ pub struct HostMount {
     index: usize,
     /// The root's own number.
     ident: Ident,
-    guard: Guard,
+    guard: MountGuard,
     /// Bytes that may still be added, if there is a limit. Locked while a file's length is
     /// changed, so that what is counted is what is added.
-    pub(super) left: Option<Mutex<Left>>,
+    pub(super) left: Option<Mutex<MountAccount>>,
     /// Longest file of this process: the signal that the host would send is for us.
     pub(super) longest: u64,
     /// Something was refused by its account, or by the length.
@@ -75,7 +75,7 @@ impl HostMount {
         spec: &MountSpec,
         at: Ino,
         index: usize,
-        protected: &Protected,
+        protected: &ProtectedPaths,
     ) -> Result<HostMount, MountError> {
         let host = || spec.host.clone();
         let err = |e: rustix::io::Errno| MountError::Host { host: host(), source: e.into() };
@@ -91,9 +91,9 @@ impl HostMount {
         if guard::is_kernels(&root, Ident::of(&stat).dev) {
             return Err(MountError::Kernel { host: host() });
         }
-        let guard = Guard::new(&spec.host, &root, protected)
+        let guard = MountGuard::new(&spec.host, &root, protected)
             .map_err(|path| MountError::Protected { host: host(), path })?;
-        let left = spec.quota.map(|quota| Mutex::new(Left { bytes: quota, quota }));
+        let left = spec.quota.map(|quota| Mutex::new(MountAccount { bytes: quota, quota }));
         let longest = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
         Ok(HostMount {
             root,
@@ -538,7 +538,7 @@ mod tests {
         std::os::unix::fs::symlink("..", dir.join("a/up")).unwrap();
         std::os::unix::fs::symlink("../secret", dir.join("ln")).unwrap();
         let spec = MountSpec { host: dir, guest: "/m".into(), writable: true, quota: None };
-        let m = HostMount::open(&spec, 1, 0, &Protected::default()).unwrap();
+        let m = HostMount::open(&spec, 1, 0, &ProtectedPaths::default()).unwrap();
         let step = |p: &str| {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             m.open_stepwise(p.as_bytes(), flags, Mode::empty())

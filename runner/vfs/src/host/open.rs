@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An open file of a mount, counted among its session's.
 #[derive(Debug)]
-pub struct HostFile {
+pub struct OpenHostFile {
     fd: Handle,
     open: Arc<AtomicUsize>,
 }
 
-impl std::ops::Deref for HostFile {
+impl std::ops::Deref for OpenHostFile {
     type Target = Handle;
 
     fn deref(&self) -> &Handle {
@@ -20,7 +20,7 @@ impl std::ops::Deref for HostFile {
     }
 }
 
-impl Drop for HostFile {
+impl Drop for OpenHostFile {
     fn drop(&mut self) {
         self.open.fetch_sub(1, Ordering::Relaxed);
     }
@@ -41,21 +41,21 @@ impl OpenFiles {
     }
 
     /// Opens one more; ENFILE if there are too many.
-    pub fn add(&self, open: impl FnOnce() -> Result<Handle, Errno>) -> Result<HostFile, Errno> {
-        let taken = Taken(&self.open);
+    pub fn add(&self, open: impl FnOnce() -> Result<Handle, Errno>) -> Result<OpenHostFile, Errno> {
+        let taken = OpenFileGuard(&self.open);
         if self.open.fetch_add(1, Ordering::Relaxed) >= self.most {
             return Err(Errno::NFILE);
         }
         let fd = open()?;
         std::mem::forget(taken);
-        Ok(HostFile { fd, open: self.open.clone() })
+        Ok(OpenHostFile { fd, open: self.open.clone() })
     }
 }
 
 /// Gives a place back that came to no file.
-struct Taken<'a>(&'a AtomicUsize);
+struct OpenFileGuard<'a>(&'a AtomicUsize);
 
-impl Drop for Taken<'_> {
+impl Drop for OpenFileGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -13,26 +13,26 @@ pub enum Family {
 
 /// An address. One of IPv4 is never written in its form for IPv6 sockets; [`Address::shown`] does that.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Address {
+pub enum SocketAddress {
     Ip(SocketAddr),
     /// A name of the session, without the NUL before it (`unix(7)`, abstract); empty: no name.
     Unix(Vec<u8>),
 }
 
-impl Address {
+impl SocketAddress {
     /// That of a socket which has none yet.
-    pub fn none(family: Family) -> Address {
+    pub fn none(family: Family) -> SocketAddress {
         match family {
             Family::V4 => ip(Ipv4Addr::UNSPECIFIED.into(), 0),
             Family::V6 => ip(Ipv6Addr::UNSPECIFIED.into(), 0),
-            Family::Unix => Address::Unix(Vec::new()),
+            Family::Unix => SocketAddress::Unix(Vec::new()),
         }
     }
 
     /// As a socket of that family shows it: IPv4 addresses as `::ffff:a.b.c.d` by IPv6 sockets.
-    pub fn shown(&self, family: Family) -> Address {
+    pub fn shown(&self, family: Family) -> SocketAddress {
         match self {
-            Address::Ip(SocketAddr::V4(at)) if family == Family::V6 => {
+            SocketAddress::Ip(SocketAddr::V4(at)) if family == Family::V6 => {
                 ip(at.ip().to_ipv6_mapped().into(), at.port())
             }
             other => other.clone(),
@@ -40,39 +40,41 @@ impl Address {
     }
 
     /// The same for a socket of `family`, an IPv4 address plain; EAFNOSUPPORT if it is of another.
-    pub(super) fn of(self, family: Family) -> Result<Address, Errno> {
+    pub(super) fn of(self, family: Family) -> Result<SocketAddress, Errno> {
         match (self, family) {
-            (Address::Ip(at @ SocketAddr::V4(_)), Family::V4) => Ok(Address::Ip(at)),
-            (Address::Ip(SocketAddr::V6(at)), Family::V6) => {
+            (SocketAddress::Ip(at @ SocketAddr::V4(_)), Family::V4) => Ok(SocketAddress::Ip(at)),
+            (SocketAddress::Ip(SocketAddr::V6(at)), Family::V6) => {
                 Ok(ip(IpAddr::V6(*at.ip()).to_canonical(), at.port()))
             }
-            (Address::Unix(name), Family::Unix) => Ok(Address::Unix(name)),
+            (SocketAddress::Unix(name), Family::Unix) => Ok(SocketAddress::Unix(name)),
             _ => Err(Errno::AFNOSUPPORT),
         }
     }
 
     /// Where a packet to this address goes: one to no address in particular goes to the own
     /// machine, and to others there is no way (ENETUNREACH).
-    pub(super) fn destination(self) -> Result<Address, Errno> {
+    pub(super) fn destination(self) -> Result<SocketAddress, Errno> {
         match self {
-            Address::Ip(at) if at.ip().is_unspecified() => Ok(ip(loopback(at.ip()), at.port())),
-            Address::Ip(at) if !at.ip().is_loopback() => Err(Errno::NETUNREACH),
+            SocketAddress::Ip(at) if at.ip().is_unspecified() => {
+                Ok(ip(loopback(at.ip()), at.port()))
+            }
+            SocketAddress::Ip(at) if !at.ip().is_loopback() => Err(Errno::NETUNREACH),
             other => Ok(other),
         }
     }
 
     /// From where a packet to this destination comes, if nobody has said it.
-    pub(super) fn source_for(&self) -> Address {
+    pub(super) fn source_for(&self) -> SocketAddress {
         match self {
-            Address::Ip(at) => ip(loopback(at.ip()), 0),
-            Address::Unix(_) => Address::Unix(Vec::new()),
+            SocketAddress::Ip(at) => ip(loopback(at.ip()), 0),
+            SocketAddress::Unix(_) => SocketAddress::Unix(Vec::new()),
         }
     }
 
     /// Whether the session has it: EADDRNOTAVAIL, if not.
     pub(super) fn exists(&self) -> Result<(), Errno> {
         match self {
-            Address::Ip(at) if !at.ip().is_unspecified() && !at.ip().is_loopback() => {
+            SocketAddress::Ip(at) if !at.ip().is_unspecified() && !at.ip().is_loopback() => {
                 Err(Errno::ADDRNOTAVAIL)
             }
             _ => Ok(()),
@@ -81,7 +83,7 @@ impl Address {
 
     /// Whether it is an IP address that stands for all of the machine's.
     pub(super) fn is_unspecified(&self) -> bool {
-        matches!(self, Address::Ip(at) if at.ip().is_unspecified())
+        matches!(self, SocketAddress::Ip(at) if at.ip().is_unspecified())
     }
 }
 
@@ -94,8 +96,8 @@ fn loopback(like: IpAddr) -> IpAddr {
 }
 
 /// An IP address and a port.
-pub(super) fn ip(at: IpAddr, port: u16) -> Address {
-    Address::Ip(SocketAddr::new(at, port))
+pub(super) fn ip(at: IpAddr, port: u16) -> SocketAddress {
+    SocketAddress::Ip(SocketAddr::new(at, port))
 }
 
 /// The addresses of a host's name, as far as a session knows names: `localhost` and what ends so

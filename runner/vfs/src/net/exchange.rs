@@ -1,14 +1,14 @@
 //! Receiving and sending.
 
-use super::address::Address;
+use super::address::SocketAddress;
 use super::mailbox::MAX_DATAGRAM;
-use super::ports::Target;
-use super::socket::{Kind, Peer, Socket, State};
+use super::ports::PortTarget;
+use super::socket::{DatagramPeer, Socket, SocketKind, SocketState};
 use crate::errno::Errno;
 
 /// How to receive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Receive {
+pub struct ReceiveOptions {
     /// What is received stays (`MSG_PEEK`): look at what comes after this many bytes.
     pub peek: Option<usize>,
 }
@@ -20,29 +20,29 @@ pub struct Message {
     pub bytes: Vec<u8>,
     /// How long it is.
     pub length: usize,
-    pub from: Address,
+    pub from: SocketAddress,
 }
 
 impl Socket {
     /// Receives bytes of a connection; 0 is its end, EAGAIN means wait. Of datagrams it is the
     /// next one's beginning, whose rest is lost.
-    pub fn receive(&self, buf: &mut [u8], how: Receive) -> Result<usize, Errno> {
-        if self.kind == Kind::Datagram {
+    pub fn receive(&self, buf: &mut [u8], how: ReceiveOptions) -> Result<usize, Errno> {
+        if self.kind == SocketKind::Datagram {
             let message = self.receive_message(buf.len(), how)?;
             buf[..message.bytes.len()].copy_from_slice(&message.bytes);
             return Ok(message.bytes.len());
         }
         match &self.lock().state {
-            State::Connected(c) => c.end.read(buf, how.peek),
-            State::Connecting { .. } => Err(Errno::AGAIN),
+            SocketState::Connected(c) => c.end.read(buf, how.peek),
+            SocketState::Connecting { .. } => Err(Errno::AGAIN),
             _ => Err(Errno::NOTCONN),
         }
     }
 
     /// The next datagram, at most `most` bytes of it.
-    pub fn receive_message(&self, most: usize, how: Receive) -> Result<Message, Errno> {
+    pub fn receive_message(&self, most: usize, how: ReceiveOptions) -> Result<Message, Errno> {
         let inbox = match &self.lock().state {
-            State::Datagram { inbox, .. } => inbox.clone(),
+            SocketState::Datagram { inbox, .. } => inbox.clone(),
             _ => return Err(Errno::NOTCONN),
         };
         let (bytes, length, from) = inbox.take(most, how.peek.is_some())?;
@@ -51,34 +51,34 @@ impl Socket {
 
     /// Sends bytes, as many as fit; EAGAIN means wait. A datagram goes to `to`, or to whom the socket is
     /// connected with; it arrives, or is lost without a word.
-    pub fn send(&self, data: &[u8], to: Option<Address>) -> Result<usize, Errno> {
+    pub fn send(&self, data: &[u8], to: Option<SocketAddress>) -> Result<usize, Errno> {
         let mut inner = self.lock();
         let (inbox, peer) = match &inner.state {
-            State::Connected(c) => return c.end.write(data),
-            State::Connecting { .. } => return Err(Errno::AGAIN),
-            State::Idle | State::Listening(_) => return Err(Errno::PIPE),
-            State::Datagram { inbox, peer } => (inbox.clone(), peer.clone()),
+            SocketState::Connected(c) => return c.end.write(data),
+            SocketState::Connecting { .. } => return Err(Errno::AGAIN),
+            SocketState::Idle | SocketState::Listening(_) => return Err(Errno::PIPE),
+            SocketState::Datagram { inbox, peer } => (inbox.clone(), peer.clone()),
         };
         if let Some(error) = inbox.take_error() {
             return Err(error);
         }
         let is_connected = to.is_none();
         let peer = match to {
-            Some(to) => Peer { address: to.of(self.family)?.destination()?, direct: None },
+            Some(to) => DatagramPeer { address: to.of(self.family)?.destination()?, direct: None },
             None => peer.ok_or(Errno::DESTADDRREQ)?,
         };
         if data.len() > MAX_DATAGRAM {
             return Err(Errno::MSGSIZE);
         }
         let from = match &peer.direct {
-            Some(_) => Address::none(self.family),
+            Some(_) => SocketAddress::none(self.family),
             None => self.bind_for(&mut inner, &peer.address)?,
         };
         drop(inner);
         let delivered = match &peer.direct {
             Some(direct) => direct.upgrade().is_some_and(|to| to.put(from, data)),
-            None => match self.network.find(Kind::Datagram, &peer.address) {
-                Target::Mailbox(to) => to.put(from, data),
+            None => match self.network.find(SocketKind::Datagram, &peer.address) {
+                PortTarget::Mailbox(to) => to.put(from, data),
                 _ => false,
             },
         };

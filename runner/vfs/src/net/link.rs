@@ -4,8 +4,8 @@
 //! file; one that closes with bytes unread, or lingering for no time, resets the connection, which the
 //! other side learns once as ECONNRESET. Who writes to a side that is gone is told so by the second write.
 
-use super::{BUFFER, Network};
-use crate::buffer::{Buffer, Waiting};
+use super::{BUFFER, LoopbackNetwork};
+use crate::buffer::{ByteQueue, WaitingThreads};
 use crate::errno::Errno;
 use crate::file::Readiness;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,8 +13,8 @@ use std::thread::Thread;
 
 /// What one side has received, and how it is closed.
 #[derive(Debug)]
-struct Side {
-    inbox: Buffer,
+struct LinkSide {
+    inbox: ByteQueue,
     /// Most bytes of the inbox.
     room: usize,
     open: bool,
@@ -27,13 +27,13 @@ struct Side {
     sent_in_vain: bool,
     /// What its next operation fails with.
     error: Option<Errno>,
-    waiting: Waiting,
+    waiting: WaitingThreads,
 }
 
-impl Side {
-    fn new(room: usize) -> Side {
-        Side {
-            inbox: Buffer::default(),
+impl LinkSide {
+    fn new(room: usize) -> LinkSide {
+        LinkSide {
+            inbox: ByteQueue::default(),
             room,
             open: true,
             shut_read: false,
@@ -41,7 +41,7 @@ impl Side {
             is_reset: false,
             sent_in_vain: false,
             error: None,
-            waiting: Waiting::default(),
+            waiting: WaitingThreads::default(),
         }
     }
 
@@ -58,31 +58,35 @@ impl Side {
 }
 
 #[derive(Debug)]
-struct Link {
-    sides: Mutex<[Side; 2]>,
+struct SocketLink {
+    sides: Mutex<[LinkSide; 2]>,
     /// A side learns only by a packet that comes back that the other one is gone: TCP, not pairs.
     is_remote: bool,
-    network: Network,
+    network: LoopbackNetwork,
 }
 
 /// One side of a connection; dropping it closes it.
 #[derive(Debug)]
-pub(super) struct End {
-    link: Arc<Link>,
+pub(super) struct LinkEnd {
+    link: Arc<SocketLink>,
     side: usize,
 }
 
 /// A connection's two ends, with so much room each for what they have not read yet.
-pub(super) fn pair(network: &Network, room: [usize; 2], is_remote: bool) -> (End, End) {
-    let sides = Mutex::new(room.map(|room| Side::new(room.clamp(1, BUFFER))));
-    let link = Arc::new(Link { sides, is_remote, network: network.clone() });
-    (End { link: link.clone(), side: 0 }, End { link, side: 1 })
+pub(super) fn pair(
+    network: &LoopbackNetwork,
+    room: [usize; 2],
+    is_remote: bool,
+) -> (LinkEnd, LinkEnd) {
+    let sides = Mutex::new(room.map(|room| LinkSide::new(room.clamp(1, BUFFER))));
+    let link = Arc::new(SocketLink { sides, is_remote, network: network.clone() });
+    (LinkEnd { link: link.clone(), side: 0 }, LinkEnd { link, side: 1 })
 }
 
-impl End {
+impl LinkEnd {
     /// Runs `what` with this side and the other one.
-    fn with<T>(&self, what: impl FnOnce(&mut Side, &mut Side) -> T) -> T {
-        let mut sides: MutexGuard<'_, [Side; 2]> =
+    fn with<T>(&self, what: impl FnOnce(&mut LinkSide, &mut LinkSide) -> T) -> T {
+        let mut sides: MutexGuard<'_, [LinkSide; 2]> =
             self.link.sides.lock().unwrap_or_else(|e| e.into_inner());
         let [a, b] = &mut *sides;
         if self.side == 0 { what(a, b) } else { what(b, a) }
@@ -199,7 +203,7 @@ impl End {
     }
 }
 
-fn reset(own: &mut Side, other: &mut Side) {
+fn reset(own: &mut LinkSide, other: &mut LinkSide) {
     if other.open && !other.is_reset {
         other.error = Some(Errno::CONNRESET);
         other.is_reset = true;
@@ -208,7 +212,7 @@ fn reset(own: &mut Side, other: &mut Side) {
     other.waiting.wake();
 }
 
-impl Drop for End {
+impl Drop for LinkEnd {
     fn drop(&mut self) {
         self.with(|own, other| {
             own.open = false;

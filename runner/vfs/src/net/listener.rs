@@ -2,7 +2,7 @@
 
 use super::MAX_BACKLOG;
 use super::socket::Socket;
-use crate::buffer::Waiting;
+use crate::buffer::WaitingThreads;
 use crate::errno::Errno;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
@@ -13,7 +13,7 @@ struct Queue {
     sockets: VecDeque<Socket>,
     backlog: usize,
     closed: bool,
-    waiting: Waiting,
+    waiting: WaitingThreads,
 }
 
 /// What stands behind a listening socket.

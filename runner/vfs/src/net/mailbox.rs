@@ -1,8 +1,8 @@
 //! Datagrams that wait to be received.
 
-use super::{Address, BUFFER, Network};
-use crate::budget::Held;
-use crate::buffer::Waiting;
+use super::{BUFFER, LoopbackNetwork, SocketAddress};
+use crate::budget::HeldBytes;
+use crate::buffer::WaitingThreads;
 use crate::errno::Errno;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
@@ -15,7 +15,7 @@ const EACH: usize = 128;
 
 #[derive(Debug)]
 struct Datagram {
-    from: Address,
+    from: SocketAddress,
     bytes: Vec<u8>,
 }
 
@@ -24,22 +24,22 @@ struct Inbox {
     datagrams: VecDeque<Datagram>,
     /// Bytes of them, with what each takes besides.
     size: usize,
-    held: Held,
+    held: HeldBytes,
     /// A datagram that was sent from here has met nobody.
     error: Option<Errno>,
     closed: bool,
-    waiting: Waiting,
+    waiting: WaitingThreads,
 }
 
 /// What a datagram socket has received.
 #[derive(Debug)]
 pub(super) struct Mailbox {
     inbox: Mutex<Inbox>,
-    network: Network,
+    network: LoopbackNetwork,
 }
 
 impl Mailbox {
-    pub(super) fn new(network: &Network) -> Mailbox {
+    pub(super) fn new(network: &LoopbackNetwork) -> Mailbox {
         Mailbox { inbox: Mutex::default(), network: network.clone() }
     }
 
@@ -48,7 +48,7 @@ impl Mailbox {
     }
 
     /// Puts a datagram in; one that has no room is lost. False if nobody will read it.
-    pub(super) fn put(&self, from: Address, data: &[u8]) -> bool {
+    pub(super) fn put(&self, from: SocketAddress, data: &[u8]) -> bool {
         let mut inbox = self.lock();
         if inbox.closed {
             return false;
@@ -64,14 +64,18 @@ impl Mailbox {
     }
 
     /// The first datagram, at most `most` bytes of it, its whole length and its sender.
-    pub(super) fn take(&self, most: usize, peek: bool) -> Result<(Vec<u8>, usize, Address), Errno> {
+    pub(super) fn take(
+        &self,
+        most: usize,
+        peek: bool,
+    ) -> Result<(Vec<u8>, usize, SocketAddress), Errno> {
         let mut inbox = self.lock();
         if let Some(error) = inbox.error.take() {
             return Err(error);
         }
         let Some(first) = inbox.datagrams.front() else {
             return if inbox.closed {
-                Ok((Vec::new(), 0, Address::Unix(Vec::new())))
+                Ok((Vec::new(), 0, SocketAddress::Unix(Vec::new())))
             } else {
                 Err(Errno::AGAIN)
             };

@@ -1,6 +1,6 @@
 //! The session's network: a loopback interface, and nothing else.
 //!
-//! A session has one [`Network`], in its [`Vfs`](crate::Vfs), so that servers which stay between
+//! A session has one [`LoopbackNetwork`], in its [`Vfs`](crate::Vfs), so that servers which stay between
 //! two calls keep their ports, and two sessions have nothing in common. Nothing in here knows the
 //! host's sockets: what is sent goes from one buffer in memory to another.
 //!
@@ -36,11 +36,11 @@ mod options;
 mod ports;
 mod socket;
 
-pub use address::{Address, Family, resolve};
-pub use exchange::{Message, Receive};
+pub use address::{Family, SocketAddress, resolve};
+pub use exchange::{Message, ReceiveOptions};
 pub use mailbox::MAX_DATAGRAM;
-pub use options::{Flag, Options, Size, Time};
-pub use socket::{Kind, Socket, Status};
+pub use options::{SocketFlag, SocketOptions, SocketSize, SocketTime};
+pub use socket::{Socket, SocketKind, SocketStatus};
 
 use crate::budget::{Budget, Reservation};
 use crate::errno::Errno;
@@ -60,10 +60,10 @@ const COST: u64 = 1024;
 
 /// A session's loopback network. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Network(Arc<Shared>);
+pub struct LoopbackNetwork(Arc<LoopbackInner>);
 
 #[derive(Debug)]
-struct Shared {
+struct LoopbackInner {
     budget: Arc<Budget>,
     ports: Mutex<Ports>,
     sockets: AtomicUsize,
@@ -71,22 +71,22 @@ struct Shared {
 
 /// A socket's place among those of its network, and its share of the budget.
 #[derive(Debug)]
-struct Place {
-    network: Network,
+struct SocketPlace {
+    network: LoopbackNetwork,
     _held: Reservation,
 }
 
-impl Drop for Place {
+impl Drop for SocketPlace {
     fn drop(&mut self) {
         self.network.0.sockets.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Network {
+impl LoopbackNetwork {
     /// One without sockets, whose buffers are counted in `budget`.
-    pub fn new(budget: Arc<Budget>) -> Network {
+    pub fn new(budget: Arc<Budget>) -> LoopbackNetwork {
         let (ports, sockets) = (Mutex::default(), AtomicUsize::new(0));
-        Network(Arc::new(Shared { budget, ports, sockets }))
+        LoopbackNetwork(Arc::new(LoopbackInner { budget, ports, sockets }))
     }
 
     /// How many sockets there are.
@@ -108,11 +108,11 @@ impl Network {
     }
 
     /// Counts a socket more: ENFILE if there are too many, ENOBUFS if the budget has no room.
-    fn place(&self) -> Result<Place, Errno> {
+    fn place(&self) -> Result<SocketPlace, Errno> {
         let held = self.0.budget.reserve(COST).ok_or(Errno::NOBUFS)?;
         // From here on the place's end counts it off again.
         let before = self.0.sockets.fetch_add(1, Ordering::Relaxed);
-        let place = Place { network: self.clone(), _held: held };
+        let place = SocketPlace { network: self.clone(), _held: held };
         if before >= MAX_SOCKETS { Err(Errno::NFILE) } else { Ok(place) }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// An option that is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flag {
+pub enum SocketFlag {
     ReusePort,
     ReuseAddress,
     NoDelay,
@@ -21,7 +21,7 @@ pub enum Flag {
 
 /// An option that is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
+pub enum SocketSize {
     Receive,
     Send,
     ReceiveLow,
@@ -32,7 +32,7 @@ pub enum Size {
 
 /// An option that is a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Time {
+pub enum SocketTime {
     Receive,
     Send,
     Connect,
@@ -47,27 +47,27 @@ const NONE: u64 = u64::MAX;
 
 /// A socket's options.
 #[derive(Debug)]
-pub struct Options {
+pub struct SocketOptions {
     flags: AtomicU32,
     sizes: [AtomicU64; 6],
     times: [AtomicU64; 5],
 }
 
-impl Default for Options {
-    fn default() -> Options {
+impl Default for SocketOptions {
+    fn default() -> SocketOptions {
         let sizes = [BUFFER as u64, BUFFER as u64, 1, 1, 64, 1].map(AtomicU64::new);
-        Options { flags: AtomicU32::new(0), sizes, times: [NONE; 5].map(AtomicU64::new) }
+        SocketOptions { flags: AtomicU32::new(0), sizes, times: [NONE; 5].map(AtomicU64::new) }
     }
 }
 
-impl Options {
+impl SocketOptions {
     /// Whether it is set.
-    pub fn flag(&self, flag: Flag) -> bool {
+    pub fn flag(&self, flag: SocketFlag) -> bool {
         self.flags.load(Relaxed) & 1 << flag as u32 != 0
     }
 
     /// Sets a switch.
-    pub fn set_flag(&self, flag: Flag, on: bool) {
+    pub fn set_flag(&self, flag: SocketFlag, on: bool) {
         let bit = 1 << flag as u32;
         if on {
             self.flags.fetch_or(bit, Relaxed);
@@ -77,35 +77,37 @@ impl Options {
     }
 
     /// The number, as it was set, or as it is at first.
-    pub fn size(&self, size: Size) -> u64 {
+    pub fn size(&self, size: SocketSize) -> u64 {
         self.sizes[size as usize].load(Relaxed)
     }
 
     /// Sets a number. Buffers are twice what is asked for, as in Linux, within bounds.
-    pub fn set_size(&self, size: Size, value: u64) {
+    pub fn set_size(&self, size: SocketSize, value: u64) {
         let value = match size {
-            Size::Receive | Size::Send => value.saturating_mul(2).clamp(LEAST, BUFFER as u64),
+            SocketSize::Receive | SocketSize::Send => {
+                value.saturating_mul(2).clamp(LEAST, BUFFER as u64)
+            }
             _ => value,
         };
         self.sizes[size as usize].store(value, Relaxed);
     }
 
     /// The time, if one is set.
-    pub fn time(&self, time: Time) -> Option<Duration> {
+    pub fn time(&self, time: SocketTime) -> Option<Duration> {
         let ns = self.times[time as usize].load(Relaxed);
         (ns != NONE).then(|| Duration::from_nanos(ns))
     }
 
     /// Sets a time; `None` is no limit.
-    pub fn set_time(&self, time: Time, value: Option<Duration>) {
+    pub fn set_time(&self, time: SocketTime, value: Option<Duration>) {
         let ns = |t: Duration| u64::try_from(t.as_nanos()).unwrap_or(NONE);
         self.times[time as usize].store(value.map_or(NONE, ns), Relaxed);
     }
 
     /// What an accepted socket has of its listener's.
-    pub(super) fn inherit(&self) -> Options {
+    pub(super) fn inherit(&self) -> SocketOptions {
         let copy = |all: &AtomicU64| AtomicU64::new(all.load(Relaxed));
-        Options {
+        SocketOptions {
             flags: AtomicU32::new(self.flags.load(Relaxed)),
             sizes: std::array::from_fn(|i| copy(&self.sizes[i])),
             times: std::array::from_fn(|i| copy(&self.times[i])),

@@ -1,10 +1,10 @@
 //! Who has which port, and which name.
 
-use super::Network;
-use super::address::{Address, ip};
+use super::LoopbackNetwork;
+use super::address::{SocketAddress, ip};
 use super::listener::Listener;
 use super::mailbox::Mailbox;
-use super::socket::Kind;
+use super::socket::SocketKind;
 use crate::errno::Errno;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -19,15 +19,15 @@ const MAX_NAME: usize = 107;
 /// Addresses that sockets have taken.
 #[derive(Debug, Default)]
 pub(super) struct Ports {
-    claims: HashMap<(Kind, u16), Vec<Claim>>,
-    names: HashMap<(Kind, Vec<u8>), Claim>,
+    claims: HashMap<(SocketKind, u16), Vec<PortClaim>>,
+    names: HashMap<(SocketKind, Vec<u8>), PortClaim>,
     next: u16,
     ids: u64,
 }
 
 /// What a socket asks for with its address.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sharing {
+pub(super) struct PortSharing {
     pub(super) only_v6: bool,
     /// `SO_REUSEADDR`: beside others who said so, none of which listens.
     pub(super) address: bool,
@@ -36,16 +36,16 @@ pub(super) struct Sharing {
 }
 
 #[derive(Debug)]
-struct Claim {
+struct PortClaim {
     id: u64,
-    address: Address,
-    sharing: Sharing,
-    target: Target,
+    address: SocketAddress,
+    sharing: PortSharing,
+    target: PortTarget,
 }
 
 /// Where what is sent to an address goes.
 #[derive(Clone, Debug)]
-pub(super) enum Target {
+pub(super) enum PortTarget {
     Nobody,
     Listener(Arc<Listener>),
     Mailbox(Arc<Mailbox>),
@@ -53,21 +53,21 @@ pub(super) enum Target {
 
 /// An address that a socket has until it is dropped.
 #[derive(Debug)]
-pub(super) struct Binding {
-    network: Network,
-    kind: Kind,
-    pub(super) address: Address,
+pub(super) struct PortBinding {
+    network: LoopbackNetwork,
+    kind: SocketKind,
+    pub(super) address: SocketAddress,
     id: u64,
 }
 
-impl Claim {
+impl PortClaim {
     fn listens(&self) -> bool {
-        matches!(self.target, Target::Listener(_))
+        matches!(self.target, PortTarget::Listener(_))
     }
 
     /// Whether somebody else's claim of that address must not be.
-    fn excludes(&self, at: IpAddr, sharing: Sharing) -> bool {
-        let Address::Ip(own) = &self.address else { return true };
+    fn excludes(&self, at: IpAddr, sharing: PortSharing) -> bool {
+        let SocketAddress::Ip(own) = &self.address else { return true };
         let both = |a: bool, b: bool| a && b;
         overlap(own.ip(), self.sharing.only_v6, at, sharing.only_v6)
             && !both(self.sharing.port, sharing.port)
@@ -76,7 +76,7 @@ impl Claim {
 
     /// How well it fits a packet to `to`; the smaller the better.
     fn fits(&self, to: IpAddr) -> Option<u8> {
-        let Address::Ip(own) = &self.address else { return None };
+        let SocketAddress::Ip(own) = &self.address else { return None };
         match own.ip() {
             at if at == to => Some(0),
             at if at.is_unspecified() && at.is_ipv4() == to.is_ipv4() => Some(1),
@@ -95,13 +95,13 @@ fn overlap(a: IpAddr, a_only: bool, b: IpAddr, b_only: bool) -> bool {
 }
 
 impl Ports {
-    fn is_free(&self, kind: Kind, at: SocketAddr, sharing: Sharing) -> bool {
+    fn is_free(&self, kind: SocketKind, at: SocketAddr, sharing: PortSharing) -> bool {
         let there = self.claims.get(&(kind, at.port()));
         there.is_none_or(|all| !all.iter().any(|c| c.excludes(at.ip(), sharing)))
     }
 
     /// A port that nobody has.
-    fn any(&mut self, kind: Kind) -> Option<u16> {
+    fn any(&mut self, kind: SocketKind) -> Option<u16> {
         let all = LAST - FIRST + 1;
         let mut ports = (0..all).map(|i| FIRST + (self.next % all + i) % all);
         let free = ports.find(|port| !self.claims.contains_key(&(kind, *port)))?;
@@ -114,74 +114,81 @@ impl Ports {
         self.ids
     }
 
-    fn claim(&mut self, kind: Kind, address: &Address, id: u64) -> Option<&mut Claim> {
+    fn claim(
+        &mut self,
+        kind: SocketKind,
+        address: &SocketAddress,
+        id: u64,
+    ) -> Option<&mut PortClaim> {
         match address {
-            Address::Ip(at) => {
+            SocketAddress::Ip(at) => {
                 self.claims.get_mut(&(kind, at.port()))?.iter_mut().find(|c| c.id == id)
             }
-            Address::Unix(name) => self.names.get_mut(&(kind, name.clone())),
+            SocketAddress::Unix(name) => self.names.get_mut(&(kind, name.clone())),
         }
     }
 }
 
-impl Network {
+impl LoopbackNetwork {
     /// Takes an address; port 0 is any.
     pub(super) fn bind(
         &self,
-        kind: Kind,
-        address: Address,
-        sharing: Sharing,
-        target: Target,
-    ) -> Result<Binding, Errno> {
+        kind: SocketKind,
+        address: SocketAddress,
+        sharing: PortSharing,
+        target: PortTarget,
+    ) -> Result<PortBinding, Errno> {
         address.exists()?;
         let mut ports = self.ports();
         let id = ports.id();
         let address = match address {
-            Address::Ip(at) if at.port() == 0 => {
+            SocketAddress::Ip(at) if at.port() == 0 => {
                 // What any port is given to is not shared.
                 ip(at.ip(), ports.any(kind).ok_or(Errno::ADDRINUSE)?)
             }
-            Address::Ip(at) if !ports.is_free(kind, at, sharing) => return Err(Errno::ADDRINUSE),
-            Address::Unix(name) if name.is_empty() => {
+            SocketAddress::Ip(at) if !ports.is_free(kind, at, sharing) => {
+                return Err(Errno::ADDRINUSE);
+            }
+            SocketAddress::Unix(name) if name.is_empty() => {
                 // Linux names such sockets by five hexadecimal digits.
                 let name = format!("{:05x}", id & 0xf_ffff).into_bytes();
-                Address::Unix(name)
+                SocketAddress::Unix(name)
             }
-            Address::Unix(name) if name.len() > MAX_NAME => return Err(Errno::INVAL),
+            SocketAddress::Unix(name) if name.len() > MAX_NAME => return Err(Errno::INVAL),
             other => other,
         };
-        let claim = Claim { id, address: address.clone(), sharing, target };
+        let claim = PortClaim { id, address: address.clone(), sharing, target };
         match &address {
-            Address::Ip(at) => ports.claims.entry((kind, at.port())).or_default().push(claim),
-            Address::Unix(name) => match ports.names.entry((kind, name.clone())) {
+            SocketAddress::Ip(at) => ports.claims.entry((kind, at.port())).or_default().push(claim),
+            SocketAddress::Unix(name) => match ports.names.entry((kind, name.clone())) {
                 std::collections::hash_map::Entry::Occupied(_) => return Err(Errno::ADDRINUSE),
                 std::collections::hash_map::Entry::Vacant(free) => drop(free.insert(claim)),
             },
         }
-        Ok(Binding { network: self.clone(), kind, address, id })
+        Ok(PortBinding { network: self.clone(), kind, address, id })
     }
 
     /// Where a packet to this destination goes.
-    pub(super) fn find(&self, kind: Kind, to: &Address) -> Target {
+    pub(super) fn find(&self, kind: SocketKind, to: &SocketAddress) -> PortTarget {
         let ports = self.ports();
         let claim = match to {
-            Address::Ip(to) => ports.claims.get(&(kind, to.port())).and_then(|all| {
-                let open = all.iter().filter(|c| !matches!(c.target, Target::Nobody));
+            SocketAddress::Ip(to) => ports.claims.get(&(kind, to.port())).and_then(|all| {
+                let open = all.iter().filter(|c| !matches!(c.target, PortTarget::Nobody));
                 let fit = open.filter_map(|c| c.fits(to.ip()).map(|how| (how, c)));
                 fit.min_by_key(|(how, _)| *how).map(|(_, c)| c)
             }),
-            Address::Unix(name) => ports.names.get(&(kind, name.clone())),
+            SocketAddress::Unix(name) => ports.names.get(&(kind, name.clone())),
         };
-        claim.map_or(Target::Nobody, |c| c.target.clone())
+        claim.map_or(PortTarget::Nobody, |c| c.target.clone())
     }
 }
 
-impl Binding {
+impl PortBinding {
     /// Says who gets what is sent to it: EADDRINUSE if somebody else listens there.
     pub(super) fn listen(&self, listener: &Arc<Listener>) -> Result<(), Errno> {
         let mut ports = self.network.ports();
-        let others = |c: &&Claim| c.id != self.id && c.listens();
-        if let Address::Ip(at) = &self.address
+        let others = |c: &&PortClaim| c.id != self.id && c.listens();
+        if let SocketAddress::Ip(at) = &self.address
             && let Some(all) = ports.claims.get(&(self.kind, at.port()))
             && let Some(own) = all.iter().find(|c| c.id == self.id)
             && all.iter().filter(others).any(|c| c.excludes(at.ip(), own.sharing))
@@ -189,7 +196,7 @@ impl Binding {
             return Err(Errno::ADDRINUSE);
         }
         if let Some(own) = ports.claim(self.kind, &self.address, self.id) {
-            own.target = Target::Listener(listener.clone());
+            own.target = PortTarget::Listener(listener.clone());
         }
         Ok(())
     }
@@ -198,16 +205,16 @@ impl Binding {
     pub(super) fn close(&self) {
         let mut ports = self.network.ports();
         if let Some(own) = ports.claim(self.kind, &self.address, self.id) {
-            own.target = Target::Nobody;
+            own.target = PortTarget::Nobody;
         }
     }
 }
 
-impl Drop for Binding {
+impl Drop for PortBinding {
     fn drop(&mut self) {
         let mut ports = self.network.ports();
         match &self.address {
-            Address::Ip(at) => {
+            SocketAddress::Ip(at) => {
                 let key = (self.kind, at.port());
                 if let Some(all) = ports.claims.get_mut(&key) {
                     all.retain(|c| c.id != self.id);
@@ -216,7 +223,7 @@ impl Drop for Binding {
                     }
                 }
             }
-            Address::Unix(name) => drop(ports.names.remove(&(self.kind, name.clone()))),
+            SocketAddress::Unix(name) => drop(ports.names.remove(&(self.kind, name.clone()))),
         }
     }
 }

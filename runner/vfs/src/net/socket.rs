@@ -1,12 +1,12 @@
 //! A socket as programs see it.
 
-use super::address::{Address, Family};
-use super::link::{self, End};
+use super::address::{Family, SocketAddress};
+use super::link::{self, LinkEnd};
 use super::listener::Listener;
 use super::mailbox::Mailbox;
-use super::options::{Flag, Options, Size, Time};
-use super::ports::{Binding, Sharing, Target};
-use super::{Network, Place};
+use super::options::{SocketFlag, SocketOptions, SocketSize, SocketTime};
+use super::ports::{PortBinding, PortSharing, PortTarget};
+use super::{LoopbackNetwork, SocketPlace};
 use crate::errno::Errno;
 use crate::file::Readiness;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// What a socket carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum SocketKind {
     /// Bytes (TCP).
     Stream,
     /// Datagrams (UDP).
@@ -24,7 +24,7 @@ pub enum Kind {
 
 /// How far a socket is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum SocketStatus {
     Opening,
     Opened,
     Closed,
@@ -34,98 +34,106 @@ pub enum Status {
 /// An open socket.
 #[derive(Debug)]
 pub struct Socket {
-    pub(super) network: Network,
+    pub(super) network: LoopbackNetwork,
     pub(super) family: Family,
-    pub(super) kind: Kind,
+    pub(super) kind: SocketKind,
     /// What `setsockopt` has set.
-    options: Options,
-    inner: Mutex<Inner>,
-    _place: Place,
+    options: SocketOptions,
+    inner: Mutex<SocketInner>,
+    _place: SocketPlace,
 }
 
 #[derive(Debug)]
-pub(super) struct Inner {
-    bound: Option<Binding>,
-    pub(super) state: State,
+pub(super) struct SocketInner {
+    bound: Option<PortBinding>,
+    pub(super) state: SocketState,
     /// What a `connect` that nobody waited for has failed with.
     error: Option<Errno>,
 }
 
 #[derive(Debug)]
-pub(super) enum State {
+pub(super) enum SocketState {
     Idle,
     /// Its listener's backlog is full.
     Connecting {
-        to: Address,
+        to: SocketAddress,
         listener: Arc<Listener>,
     },
     Listening(Arc<Listener>),
-    Connected(Connected),
+    Connected(SocketConnection),
     Datagram {
         inbox: Arc<Mailbox>,
-        peer: Option<Peer>,
+        peer: Option<DatagramPeer>,
     },
 }
 
 #[derive(Debug)]
-pub(super) struct Connected {
-    pub(super) end: End,
-    local: Address,
-    peer: Address,
+pub(super) struct SocketConnection {
+    pub(super) end: LinkEnd,
+    local: SocketAddress,
+    peer: SocketAddress,
     /// A `connect` that did not wait has not been asked for its result yet.
     is_news: bool,
 }
 
 /// With whom a datagram socket is connected.
 #[derive(Clone, Debug)]
-pub(super) struct Peer {
-    pub(super) address: Address,
+pub(super) struct DatagramPeer {
+    pub(super) address: SocketAddress,
     /// The other one of a pair.
     pub(super) direct: Option<Weak<Mailbox>>,
 }
 
 impl Socket {
     /// A new one, neither bound nor connected.
-    pub fn new(network: &Network, family: Family, kind: Kind) -> Result<Socket, Errno> {
+    pub fn new(
+        network: &LoopbackNetwork,
+        family: Family,
+        kind: SocketKind,
+    ) -> Result<Socket, Errno> {
         let state = match kind {
-            Kind::Stream => State::Idle,
-            Kind::Datagram => {
-                State::Datagram { inbox: Arc::new(Mailbox::new(network)), peer: None }
+            SocketKind::Stream => SocketState::Idle,
+            SocketKind::Datagram => {
+                SocketState::Datagram { inbox: Arc::new(Mailbox::new(network)), peer: None }
             }
         };
-        Socket::with(network, family, kind, Options::default(), state)
+        Socket::with(network, family, kind, SocketOptions::default(), state)
     }
 
     fn with(
-        network: &Network,
+        network: &LoopbackNetwork,
         family: Family,
-        kind: Kind,
-        options: Options,
-        state: State,
+        kind: SocketKind,
+        options: SocketOptions,
+        state: SocketState,
     ) -> Result<Socket, Errno> {
         let place = network.place()?;
-        let inner = Mutex::new(Inner { bound: None, state, error: None });
+        let inner = Mutex::new(SocketInner { bound: None, state, error: None });
         Ok(Socket { network: network.clone(), family, kind, options, inner, _place: place })
     }
 
     /// Two that are connected with each other and have no names.
-    pub fn pair(network: &Network, family: Family, kind: Kind) -> Result<[Socket; 2], Errno> {
+    pub fn pair(
+        network: &LoopbackNetwork,
+        family: Family,
+        kind: SocketKind,
+    ) -> Result<[Socket; 2], Errno> {
         let sockets = [Socket::new(network, family, kind)?, Socket::new(network, family, kind)?];
         match kind {
-            Kind::Stream => {
+            SocketKind::Stream => {
                 let (a, b) = link::pair(network, [super::BUFFER; 2], false);
                 for (socket, end) in sockets.iter().zip([a, b]) {
-                    let (local, peer) = (Address::none(family), Address::none(family));
-                    let connected = Connected { end, local, peer, is_news: false };
-                    socket.lock().state = State::Connected(connected);
+                    let (local, peer) = (SocketAddress::none(family), SocketAddress::none(family));
+                    let connected = SocketConnection { end, local, peer, is_news: false };
+                    socket.lock().state = SocketState::Connected(connected);
                 }
             }
-            Kind::Datagram => {
+            SocketKind::Datagram => {
                 let inboxes = [sockets[0].inbox(), sockets[1].inbox()];
                 for (socket, other) in sockets.iter().zip(inboxes.iter().rev()) {
-                    if let State::Datagram { peer, .. } = &mut socket.lock().state {
+                    if let SocketState::Datagram { peer, .. } = &mut socket.lock().state {
                         let direct = other.as_ref().map(Arc::downgrade);
-                        *peer = Some(Peer { address: Address::none(family), direct });
+                        *peer = Some(DatagramPeer { address: SocketAddress::none(family), direct });
                     }
                 }
             }
@@ -133,13 +141,13 @@ impl Socket {
         Ok(sockets)
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, SocketInner> {
         self.inner.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     fn inbox(&self) -> Option<Arc<Mailbox>> {
         match &self.lock().state {
-            State::Datagram { inbox, .. } => Some(inbox.clone()),
+            SocketState::Datagram { inbox, .. } => Some(inbox.clone()),
             _ => None,
         }
     }
@@ -150,52 +158,52 @@ impl Socket {
     }
 
     /// What it carries.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> SocketKind {
         self.kind
     }
 
     /// What `setsockopt` has set; [`Socket::set_size`] sets the sizes.
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &SocketOptions {
         &self.options
     }
 
     /// Sets a number, and the room for what has not been read.
-    pub fn set_size(&self, size: Size, value: u64) {
+    pub fn set_size(&self, size: SocketSize, value: u64) {
         self.options.set_size(size, value);
-        if size == Size::Receive
-            && let State::Connected(c) = &self.lock().state
+        if size == SocketSize::Receive
+            && let SocketState::Connected(c) = &self.lock().state
         {
             c.end.set_room(self.room());
         }
     }
 
     fn room(&self) -> usize {
-        usize::try_from(self.options.size(Size::Receive)).unwrap_or(super::BUFFER)
+        usize::try_from(self.options.size(SocketSize::Receive)).unwrap_or(super::BUFFER)
     }
 
-    fn sharing(&self) -> Sharing {
-        Sharing {
-            only_v6: self.options.flag(Flag::OnlyV6),
-            address: self.options.flag(Flag::ReuseAddress),
-            port: self.options.flag(Flag::ReusePort),
+    fn sharing(&self) -> PortSharing {
+        PortSharing {
+            only_v6: self.options.flag(SocketFlag::OnlyV6),
+            address: self.options.flag(SocketFlag::ReuseAddress),
+            port: self.options.flag(SocketFlag::ReusePort),
         }
     }
 
     /// Gives `inner` an address.
-    fn take_address(&self, inner: &mut Inner, address: Address) -> Result<(), Errno> {
+    fn take_address(&self, inner: &mut SocketInner, address: SocketAddress) -> Result<(), Errno> {
         let target = match &inner.state {
-            State::Datagram { inbox, .. } => Target::Mailbox(inbox.clone()),
-            _ => Target::Nobody,
+            SocketState::Datagram { inbox, .. } => PortTarget::Mailbox(inbox.clone()),
+            _ => PortTarget::Nobody,
         };
         inner.bound = Some(self.network.bind(self.kind, address, self.sharing(), target)?);
         Ok(())
     }
 
     /// Gives it an address (`bind`).
-    pub fn bind(&self, address: Address) -> Result<(), Errno> {
+    pub fn bind(&self, address: SocketAddress) -> Result<(), Errno> {
         let address = address.of(self.family)?;
         let mut inner = self.lock();
-        if inner.bound.is_some() || matches!(inner.state, State::Connected(_)) {
+        if inner.bound.is_some() || matches!(inner.state, SocketState::Connected(_)) {
             return Err(Errno::INVAL);
         }
         self.take_address(&mut inner, address)
@@ -205,33 +213,33 @@ impl Socket {
     pub fn listen(&self, backlog: usize) -> Result<(), Errno> {
         let mut inner = self.lock();
         match &inner.state {
-            State::Idle => {}
-            State::Listening(listener) => {
+            SocketState::Idle => {}
+            SocketState::Listening(listener) => {
                 listener.set_backlog(backlog);
                 return Ok(());
             }
-            State::Datagram { .. } => return Err(Errno::NOTSUP),
+            SocketState::Datagram { .. } => return Err(Errno::NOTSUP),
             _ => return Err(Errno::INVAL),
         }
         if inner.bound.is_none() {
             if self.family == Family::Unix {
                 return Err(Errno::INVAL);
             }
-            self.take_address(&mut inner, Address::none(self.family))?;
+            self.take_address(&mut inner, SocketAddress::none(self.family))?;
         }
         let listener = Arc::new(Listener::new(backlog));
         if let Some(bound) = &inner.bound {
             bound.listen(&listener)?;
         }
-        inner.state = State::Listening(listener);
+        inner.state = SocketState::Listening(listener);
         Ok(())
     }
 
     /// The next connection (`accept`): EAGAIN if none waits.
     pub fn accept(&self) -> Result<Socket, Errno> {
         let listener = match &self.lock().state {
-            State::Listening(listener) => listener.clone(),
-            State::Datagram { .. } => return Err(Errno::NOTSUP),
+            SocketState::Listening(listener) => listener.clone(),
+            SocketState::Datagram { .. } => return Err(Errno::NOTSUP),
             _ => return Err(Errno::INVAL),
         };
         let mut socket = listener.accept()?;
@@ -242,25 +250,25 @@ impl Socket {
     /// Connects it (`connect`). EAGAIN means wait: the listener's backlog is full. With `at_once`
     /// it never waits: as in Linux, EINPROGRESS is told first, and the result by the next call, by
     /// [`Socket::take_error`] and by [`Socket::ready`].
-    pub fn connect(&self, to: Address, at_once: bool) -> Result<(), Errno> {
+    pub fn connect(&self, to: SocketAddress, at_once: bool) -> Result<(), Errno> {
         let to = to.of(self.family)?;
         let mut inner = self.lock();
-        if let State::Datagram { .. } = inner.state {
+        if let SocketState::Datagram { .. } = inner.state {
             return self.connect_datagrams(&mut inner, to);
         }
         match &mut inner.state {
-            State::Listening(_) => return Err(Errno::ISCONN),
-            State::Connected(c) if c.is_news => {
+            SocketState::Listening(_) => return Err(Errno::ISCONN),
+            SocketState::Connected(c) if c.is_news => {
                 c.is_news = false;
                 return Ok(());
             }
-            State::Connected(_) => return Err(Errno::ISCONN),
-            State::Connecting { .. } => {
+            SocketState::Connected(_) => return Err(Errno::ISCONN),
+            SocketState::Connecting { .. } => {
                 self.try_again(&mut inner);
                 return match &mut inner.state {
-                    State::Connecting { .. } if at_once => Err(Errno::ALREADY),
-                    State::Connecting { .. } => Err(Errno::AGAIN),
-                    State::Connected(c) => {
+                    SocketState::Connecting { .. } if at_once => Err(Errno::ALREADY),
+                    SocketState::Connecting { .. } => Err(Errno::AGAIN),
+                    SocketState::Connected(c) => {
                         c.is_news = false;
                         Ok(())
                     }
@@ -278,7 +286,7 @@ impl Socket {
         }
         match result {
             Ok(()) => {
-                if let State::Connected(c) = &mut inner.state {
+                if let SocketState::Connected(c) = &mut inner.state {
                     c.is_news = true;
                 }
             }
@@ -290,9 +298,9 @@ impl Socket {
     }
 
     /// Tries to connect; EAGAIN and `Connecting` if the backlog is full.
-    fn attempt(&self, inner: &mut Inner, to: Address) -> Result<(), Errno> {
-        let Target::Listener(listener) = self.network.find(Kind::Stream, &to) else {
-            inner.state = State::Idle;
+    fn attempt(&self, inner: &mut SocketInner, to: SocketAddress) -> Result<(), Errno> {
+        let PortTarget::Listener(listener) = self.network.find(SocketKind::Stream, &to) else {
+            inner.state = SocketState::Idle;
             return Err(Errno::CONNREFUSED);
         };
         if inner.bound.is_none() && self.family != Family::Unix {
@@ -301,29 +309,38 @@ impl Socket {
         let local = match &inner.bound {
             Some(b) if b.address.is_unspecified() => with_port(&to.source_for(), &b.address),
             Some(b) => b.address.clone(),
-            None => Address::none(self.family),
+            None => SocketAddress::none(self.family),
         };
         let mut own = None;
         let offered = listener.offer(|| {
             let room = [self.room(), super::BUFFER];
             let (mine, theirs) = link::pair(&self.network, room, self.family != Family::Unix);
-            let connected =
-                Connected { end: theirs, local: to.clone(), peer: local.clone(), is_news: false };
+            let connected = SocketConnection {
+                end: theirs,
+                local: to.clone(),
+                peer: local.clone(),
+                is_news: false,
+            };
             own = Some(mine);
-            let (family, state) = (self.family, State::Connected(connected));
-            Socket::with(&self.network, family, Kind::Stream, Options::default(), state)
+            let (family, state) = (self.family, SocketState::Connected(connected));
+            Socket::with(&self.network, family, SocketKind::Stream, SocketOptions::default(), state)
         });
         match (offered, own) {
             (Ok(()), Some(end)) => {
-                inner.state = State::Connected(Connected { end, local, peer: to, is_news: false });
+                inner.state = SocketState::Connected(SocketConnection {
+                    end,
+                    local,
+                    peer: to,
+                    is_news: false,
+                });
                 Ok(())
             }
             (Err(Errno::AGAIN), _) => {
-                inner.state = State::Connecting { to, listener };
+                inner.state = SocketState::Connecting { to, listener };
                 Err(Errno::AGAIN)
             }
             (Err(e), _) => {
-                inner.state = State::Idle;
+                inner.state = SocketState::Idle;
                 Err(e)
             }
             (Ok(()), None) => Err(Errno::IO),
@@ -331,14 +348,14 @@ impl Socket {
     }
 
     /// Goes on with a `connect` that met a full backlog.
-    fn try_again(&self, inner: &mut Inner) {
-        if let State::Connecting { to, listener } = &inner.state
+    fn try_again(&self, inner: &mut SocketInner) {
+        if let SocketState::Connecting { to, listener } = &inner.state
             && listener.has_room()
         {
             let to = to.clone();
             let result = self.attempt(inner, to);
             match (result, &mut inner.state) {
-                (Ok(()), State::Connected(c)) => c.is_news = true,
+                (Ok(()), SocketState::Connected(c)) => c.is_news = true,
                 (Ok(()) | Err(Errno::AGAIN), _) => {}
                 (Err(e), _) => inner.error = Some(e),
             }
@@ -346,47 +363,51 @@ impl Socket {
     }
 
     /// Whom it sends to and hears from now on; an unspecified address without a port is nobody.
-    fn connect_datagrams(&self, inner: &mut Inner, to: Address) -> Result<(), Errno> {
-        let is_nobody = matches!(&to, Address::Ip(at) if at.port() == 0);
+    fn connect_datagrams(&self, inner: &mut SocketInner, to: SocketAddress) -> Result<(), Errno> {
+        let is_nobody = matches!(&to, SocketAddress::Ip(at) if at.port() == 0);
         let to = to.destination()?;
         if inner.bound.is_none() && self.family != Family::Unix {
             self.take_address(inner, to.source_for())?;
         }
-        if let State::Datagram { peer, .. } = &mut inner.state {
-            *peer = (!is_nobody).then_some(Peer { address: to, direct: None });
+        if let SocketState::Datagram { peer, .. } = &mut inner.state {
+            *peer = (!is_nobody).then_some(DatagramPeer { address: to, direct: None });
         }
         Ok(())
     }
 
     /// Gives a datagram socket that sends for the first time a port.
-    pub(super) fn bind_for(&self, inner: &mut Inner, to: &Address) -> Result<Address, Errno> {
+    pub(super) fn bind_for(
+        &self,
+        inner: &mut SocketInner,
+        to: &SocketAddress,
+    ) -> Result<SocketAddress, Errno> {
         if inner.bound.is_none() && self.family != Family::Unix {
             self.take_address(inner, to.source_for())?;
         }
         Ok(match &inner.bound {
             Some(b) if b.address.is_unspecified() => with_port(&to.source_for(), &b.address),
             Some(b) => b.address.clone(),
-            None => Address::none(self.family),
+            None => SocketAddress::none(self.family),
         })
     }
 
     /// Its own address (`getsockname`).
-    pub fn local(&self) -> Address {
+    pub fn local(&self) -> SocketAddress {
         let inner = self.lock();
         let address = match (&inner.state, &inner.bound) {
-            (State::Connected(c), _) => c.local.clone(),
+            (SocketState::Connected(c), _) => c.local.clone(),
             (_, Some(bound)) => bound.address.clone(),
-            _ => Address::none(self.family),
+            _ => SocketAddress::none(self.family),
         };
         address.shown(self.family)
     }
 
     /// The other side's address (`getpeername`).
-    pub fn peer(&self) -> Result<Address, Errno> {
+    pub fn peer(&self) -> Result<SocketAddress, Errno> {
         let inner = self.lock();
         match &inner.state {
-            State::Connected(c) if !c.end.is_over() => Ok(c.peer.shown(self.family)),
-            State::Datagram { peer: Some(peer), .. } => Ok(peer.address.shown(self.family)),
+            SocketState::Connected(c) if !c.end.is_over() => Ok(c.peer.shown(self.family)),
+            SocketState::Datagram { peer: Some(peer), .. } => Ok(peer.address.shown(self.family)),
             _ => Err(Errno::NOTCONN),
         }
     }
@@ -395,8 +416,8 @@ impl Socket {
     pub fn shutdown(&self, read: bool, write: bool) -> Result<(), Errno> {
         let inner = self.lock();
         match &inner.state {
-            State::Connected(c) => c.end.shutdown(read, write),
-            State::Listening(listener) => {
+            SocketState::Connected(c) => c.end.shutdown(read, write),
+            SocketState::Listening(listener) => {
                 if read {
                     if let Some(bound) = &inner.bound {
                         bound.close();
@@ -405,7 +426,7 @@ impl Socket {
                 }
                 Ok(())
             }
-            State::Datagram { inbox, peer: Some(_) } => {
+            SocketState::Datagram { inbox, peer: Some(_) } => {
                 if read {
                     inbox.close();
                 }
@@ -420,25 +441,25 @@ impl Socket {
         let mut inner = self.lock();
         self.try_again(&mut inner);
         match &inner.state {
-            State::Connected(c) => c.end.take_error(),
-            State::Datagram { inbox, .. } => inbox.take_error(),
+            SocketState::Connected(c) => c.end.take_error(),
+            SocketState::Datagram { inbox, .. } => inbox.take_error(),
             _ => inner.error.take(),
         }
     }
 
     /// Whether it takes connections.
     pub fn listens(&self) -> bool {
-        matches!(self.lock().state, State::Listening(_))
+        matches!(self.lock().state, SocketState::Listening(_))
     }
 
     /// How far it is.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> SocketStatus {
         let inner = self.lock();
         match &inner.state {
-            State::Connecting { .. } => Status::Opening,
-            State::Connected(c) if c.end.is_over() => Status::Closed,
-            _ if inner.error.is_some() => Status::Failed,
-            _ => Status::Opened,
+            SocketState::Connecting { .. } => SocketStatus::Opening,
+            SocketState::Connected(c) if c.end.is_over() => SocketStatus::Closed,
+            _ if inner.error.is_some() => SocketStatus::Failed,
+            _ => SocketStatus::Opened,
         }
     }
 
@@ -449,23 +470,27 @@ impl Socket {
         let some = |n: usize, hangup| Some(Readiness { bytes: n as u64, hangup });
         match &inner.state {
             // As in Linux: nothing will ever come.
-            State::Idle => some(0, true),
-            State::Connecting { .. } => None,
-            State::Listening(listener) if !write => listener.ready().and_then(|n| some(n, false)),
-            State::Listening(_) => None,
-            State::Connected(c) => c.end.ready(write),
-            State::Datagram { .. } if write => some(super::MAX_DATAGRAM, false),
-            State::Datagram { inbox, .. } => inbox.ready().and_then(|n| some(n, false)),
+            SocketState::Idle => some(0, true),
+            SocketState::Connecting { .. } => None,
+            SocketState::Listening(listener) if !write => {
+                listener.ready().and_then(|n| some(n, false))
+            }
+            SocketState::Listening(_) => None,
+            SocketState::Connected(c) => c.end.ready(write),
+            SocketState::Datagram { .. } if write => some(super::MAX_DATAGRAM, false),
+            SocketState::Datagram { inbox, .. } => inbox.ready().and_then(|n| some(n, false)),
         }
     }
 
     /// Has `who` unparked when that may have changed.
     pub fn watch(&self, who: &Thread) {
         match &self.lock().state {
-            State::Idle => {}
-            State::Connecting { listener, .. } | State::Listening(listener) => listener.watch(who),
-            State::Connected(c) => c.end.watch(who),
-            State::Datagram { inbox, .. } => inbox.watch(who),
+            SocketState::Idle => {}
+            SocketState::Connecting { listener, .. } | SocketState::Listening(listener) => {
+                listener.watch(who)
+            }
+            SocketState::Connected(c) => c.end.watch(who),
+            SocketState::Datagram { inbox, .. } => inbox.watch(who),
         }
     }
 
@@ -473,12 +498,12 @@ impl Socket {
     pub fn patience(&self, write: bool) -> Option<Duration> {
         let inner = self.lock();
         let time = match (&inner.state, write) {
-            (State::Listening(_), _) => Time::Accept,
-            (State::Idle | State::Connecting { .. }, true) => Time::Connect,
-            (_, true) => Time::Send,
-            (_, false) => Time::Receive,
+            (SocketState::Listening(_), _) => SocketTime::Accept,
+            (SocketState::Idle | SocketState::Connecting { .. }, true) => SocketTime::Connect,
+            (_, true) => SocketTime::Send,
+            (_, false) => SocketTime::Receive,
         };
-        let general = if write { Time::Send } else { Time::Receive };
+        let general = if write { SocketTime::Send } else { SocketTime::Receive };
         self.options.time(time).or(self.options.time(general))
     }
 
@@ -486,23 +511,25 @@ impl Socket {
     fn inherit(&mut self, from: &Socket) {
         self.options = from.options.inherit();
         self.family = from.family;
-        if let State::Connected(c) = &self.lock().state {
+        if let SocketState::Connected(c) = &self.lock().state {
             c.end.set_room(self.room());
         }
     }
 
     /// Breaks its connection.
     pub(super) fn reset(&self) {
-        if let State::Connected(c) = &self.lock().state {
+        if let SocketState::Connected(c) = &self.lock().state {
             c.end.reset();
         }
     }
 }
 
 /// An IP address with the port of another.
-fn with_port(at: &Address, port_of: &Address) -> Address {
+fn with_port(at: &SocketAddress, port_of: &SocketAddress) -> SocketAddress {
     match (at, port_of) {
-        (Address::Ip(at), Address::Ip(port)) => super::address::ip(at.ip(), port.port()),
+        (SocketAddress::Ip(at), SocketAddress::Ip(port)) => {
+            super::address::ip(at.ip(), port.port())
+        }
         _ => at.clone(),
     }
 }
@@ -511,16 +538,18 @@ impl Drop for Socket {
     fn drop(&mut self) {
         let inner = self.inner.get_mut().unwrap_or_else(|e| e.into_inner());
         match &inner.state {
-            State::Listening(listener) => {
+            SocketState::Listening(listener) => {
                 if let Some(bound) = &inner.bound {
                     bound.close();
                 }
                 listener.close();
             }
-            State::Connected(c) if self.options.time(Time::Linger) == Some(Duration::ZERO) => {
+            SocketState::Connected(c)
+                if self.options.time(SocketTime::Linger) == Some(Duration::ZERO) =>
+            {
                 c.end.reset();
             }
-            State::Datagram { inbox, .. } => inbox.close(),
+            SocketState::Datagram { inbox, .. } => inbox.close(),
             _ => {}
         }
     }

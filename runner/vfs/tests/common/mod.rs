@@ -6,7 +6,8 @@ pub mod sessions;
 use std::sync::Arc;
 use wasibox_vfs::tree::ROOT;
 use wasibox_vfs::{
-    Budget, DiskLimits, Errno, Executable, File, Loc, MountSpec, OpenFlags, Opened, Program, Vfs,
+    Budget, DiskLimits, Errno, Executable, Loc, MountSpec, OpenFlags, OpenResult, ProgramMark, Vfs,
+    VfsFile,
 };
 
 pub const ROOT_LOC: Loc = Loc::Tree(ROOT);
@@ -22,10 +23,10 @@ pub const READ: OpenFlags = OpenFlags {
 };
 pub const WRITE: OpenFlags = OpenFlags { write: true, create: true, truncate: true, ..READ };
 
-pub use wasibox_vfs::Protected;
+pub use wasibox_vfs::ProtectedPaths;
 
 /// What `executable` says of a file.
-pub fn program_file(program: Option<Program>, name: &str, head: &str) -> Executable {
+pub fn program_file(program: Option<ProgramMark>, name: &str, head: &str) -> Executable {
     Executable { program, head: head.into(), name: name.into() }
 }
 
@@ -35,17 +36,17 @@ pub fn unlimited() -> Arc<Budget> {
 }
 
 pub fn vfs(mounts: &[MountSpec]) -> Vfs {
-    Vfs::new([], mounts, DiskLimits::default(), unlimited(), &Protected::default()).unwrap()
+    Vfs::new([], mounts, DiskLimits::default(), unlimited(), &ProtectedPaths::default()).unwrap()
 }
 
 pub fn mount(host: &std::path::Path, guest: &str, writable: bool) -> MountSpec {
     MountSpec { host: host.into(), guest: guest.into(), writable, quota: None }
 }
 
-pub fn open(v: &Vfs, path: &str, how: OpenFlags) -> Result<File, Errno> {
+pub fn open(v: &Vfs, path: &str, how: OpenFlags) -> Result<VfsFile, Errno> {
     match v.open(&ROOT_LOC, path.as_bytes(), how, 0o644)? {
-        Opened::File(f) => Ok(f),
-        Opened::Descriptor(n) => panic!("{path} is descriptor {n}"),
+        OpenResult::File(f) => Ok(f),
+        OpenResult::Descriptor(n) => panic!("{path} is descriptor {n}"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use box_text::escape::alias_quote;
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::SetOpt;
@@ -24,7 +24,7 @@ fn show(shell: &mut Shell<'_>, name: &[u8], value: &[u8], prefix: bool) {
     shell.out(&line);
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "p")?;
     let prefix = !shell.state.options.has(SetOpt::Posix) || p.has(b'p');
     if p.operands.is_empty() || p.has(b'p') {

@@ -1,11 +1,11 @@
 //! `bg` (POSIX XCU). No job is ever stopped here, so that each runs already.
 
-use super::Call;
+use super::BuiltinCall;
 use super::fg::{find, need_job_control};
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if !need_job_control(shell, call) {
         return Ok(1);
     }

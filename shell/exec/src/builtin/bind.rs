@@ -1,11 +1,11 @@
 //! `bind` (bash manual 4.2).
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 
 /// There is no line editing; scripts written for interactive shells call it all the same.
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if !shell.state.options.is_interactive() {
         shell.builtin_error(call.name(), &[b"warning: line editing not enabled"]);
     }

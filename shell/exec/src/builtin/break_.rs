@@ -1,13 +1,13 @@
 //! `break` (POSIX XCU).
 
-use super::Call;
+use super::BuiltinCall;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 
 /// Levels to leave; the error comes after a message.
-pub(super) fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Unwind> {
+pub(super) fn levels(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<u32, Unwind> {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];
@@ -38,7 +38,7 @@ pub(super) fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Unwi
     Ok(u32::try_from(n).unwrap_or(u32::MAX).min(shell.state.here.loops))
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let n = levels(shell, call)?;
     shell.state.status = 0;
     Err(Unwind::Break(n))

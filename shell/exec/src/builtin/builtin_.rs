@@ -1,15 +1,15 @@
 //! `builtin` (bash manual 4.2).
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "")?;
     let Some(name) = p.operands.first() else { return Ok(0) };
     match shell.builtin(name) {
         Some(b) => {
-            let inner = Call { argv: p.operands, operands: &[] };
+            let inner = BuiltinCall { argv: p.operands, operands: &[] };
             (b.run)(shell, &inner)
         }
         None => {

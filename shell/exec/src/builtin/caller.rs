@@ -1,11 +1,11 @@
 //! `caller` (bash manual 4.2).
 
-use super::Call;
+use super::BuiltinCall;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let frames = shell.state.calls.clone();
     let frames = frames.frames();
     let depth = frames.len();

@@ -3,14 +3,14 @@
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use box_sys::{Kind, meta, strerror};
+use box_sys::{FileKind, meta, strerror};
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::{SetOpt, ShOpt};
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "LPe@")?;
     let mut physical = shell.state.options.has(SetOpt::Physical);
     for o in &p.options {
@@ -138,7 +138,7 @@ impl Shell<'_> {
         let checked = checked?;
         let target = if physical { real(self, &given) } else { normalized(&given) };
         let s = if physical { checked } else { meta::stat(&target, true).unwrap_or(checked) };
-        if s.kind != Kind::Dir {
+        if s.kind != FileKind::Dir {
             return Err(std::io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR));
         }
         if !meta::may(&s, 1) {

@@ -1,14 +1,14 @@
 //! `command` (POSIX XCU).
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
-use crate::command::Found;
+use crate::command::ResolvedCommand;
 use crate::shell::Flow;
-use crate::state::here::Context;
-use crate::state::vars::{ScopeKind, Var};
+use crate::state::here::CommandContext;
+use crate::state::vars::{ScopeKind, ShellVar};
 use sh_expand::Attributes;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "pVv")?;
     if p.operands.is_empty() {
         return Ok(0);
@@ -21,12 +21,16 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         let exported =
             shell.state.vars.get(b"PATH").is_some_and(|v| v.attrs.has(Attributes::EXPORT));
         let v = shell.state.vars.declare(b"PATH", level);
-        *v = Var { level, ..Var::scalar(b"/usr/local/bin:/usr/bin:/bin") };
+        *v = ShellVar { level, ..ShellVar::scalar(b"/usr/local/bin:/usr/bin:/bin") };
         v.attrs.put(Attributes::EXPORT, exported);
         shell.state.vars.touch_env();
     }
     let r = if p.has(b'v') || p.has(b'V') {
-        let how = if p.has(b'V') { super::type_::How::Long } else { super::type_::How::Short };
+        let how = if p.has(b'V') {
+            super::type_::DescriptionStyle::Long
+        } else {
+            super::type_::DescriptionStyle::Short
+        };
         let mut any = false;
         for name in p.operands {
             any |= super::type_::describe(shell, name, call.name(), how, false);
@@ -45,11 +49,12 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 pub(super) fn run_without_functions(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
     let name = &argv[0];
     if let Some(b) = shell.builtin(name) {
-        let inner = Call { argv, operands: &[] };
+        let inner = BuiltinCall { argv, operands: &[] };
         let scoped = crate::walk::SCOPED.contains(&b.name);
         // An error of a special builtin is no reason to end the shell here.
         let posix = shell.state.options.has(crate::state::options::SetOpt::Posix) && b.special;
-        let r = shell.within(Context::CommandBuiltin { scoped }, |s| s.run_builtin(b, &inner));
+        let r =
+            shell.within(CommandContext::CommandBuiltin { scoped }, |s| s.run_builtin(b, &inner));
         return match r {
             Err(crate::Unwind::Exit(s) | crate::Unwind::GiveUp(s))
                 if posix
@@ -65,8 +70,8 @@ pub(super) fn run_without_functions(shell: &mut Shell<'_>, argv: &[sh_expand::St
     }
     let found = shell.find_program(name);
     match found {
-        Found::Program(p) => shell.run_program(&p, argv),
-        Found::Nothing(m) => {
+        ResolvedCommand::Program(p) => shell.run_program(&p, argv),
+        ResolvedCommand::Nothing(m) => {
             let shown = m.file.as_deref().map_or(argv[0].as_slice(), box_sys::path::to_bytes);
             let shown = shown.to_vec();
             shell.error(&[&shown, b": ", m.why.to_string().as_bytes()]);

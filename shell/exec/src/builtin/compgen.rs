@@ -4,12 +4,12 @@ use std::path::Path;
 use std::rc::Rc;
 
 use box_text::glob;
-use sh_expand::{Attributes, Env as _, Str, Value};
+use sh_expand::{Attributes, ExpandEnv as _, Str, VarValue};
 
-use super::completion::{SPEC_OPTIONS, Spec};
-use super::{Call, TABLE, type_};
+use super::completion::{CompletionSpec, SPEC_OPTIONS};
+use super::{BuiltinCall, TABLE, type_};
 use crate::Shell;
-use crate::run::{Text, TextKind};
+use crate::run::{SourceText, TextKind};
 use crate::shell::{Flow, Unwind};
 use crate::state::options::{SET_OPTIONS, SHOPT_OPTIONS};
 use crate::state::traps;
@@ -20,9 +20,9 @@ const LIST_MAX: u64 = 1 << 20;
 /// Candidates.
 type Words = Vec<Vec<u8>>;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, SPEC_OPTIONS)?;
-    let spec = Spec::of(shell, call, &p)?;
+    let spec = CompletionSpec::of(shell, call, &p)?;
     let word = p.operands.first().cloned().unwrap_or_default();
     let found = generate(shell, call, &spec, &word)?;
     let around = |end: &Option<Str>| end.as_ref().map(|e| e.to_vec()).unwrap_or_default();
@@ -35,8 +35,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 /// The words of a specification that complete `word`, in bash's order.
 fn generate(
     shell: &mut Shell<'_>,
-    call: &Call<'_>,
-    spec: &Spec,
+    call: &BuiltinCall<'_>,
+    spec: &CompletionSpec,
     word: &Str,
 ) -> Result<Words, Unwind> {
     let mut found = Words::new();
@@ -70,7 +70,7 @@ fn generate(
             None => (false, filter.as_slice()),
         };
         let pattern = with_word(pattern, word);
-        let pattern = glob::Pattern::new(&pattern, glob::Options::default());
+        let pattern = glob::GlobPattern::new(&pattern, glob::GlobOptions::default());
         found.retain(|f| pattern.is_match(f) == keeps);
     }
     if spec.has("plusdirs") || found.is_empty() && spec.has("dirnames") {
@@ -135,7 +135,7 @@ fn split(shell: &mut Shell<'_>, list: &[u8]) -> Words {
 /// `-F`: what the function leaves in COMPREPLY.
 fn by_function(
     shell: &mut Shell<'_>,
-    call: &Call<'_>,
+    call: &BuiltinCall<'_>,
     name: &Str,
     word: &Str,
 ) -> Result<Words, Unwind> {
@@ -148,8 +148,8 @@ fn by_function(
     let argv = [name.clone(), Rc::new(b"compgen".to_vec()), word.clone(), Str::default()];
     shell.call_function(&f, &argv, false)?;
     Ok(match shell.get(b"COMPREPLY") {
-        Some(Value::Indexed(a)) => a.iter().map(|(_, v)| v.to_vec()).collect(),
-        Some(Value::Scalar(text)) => vec![text.to_vec()],
+        Some(VarValue::Indexed(a)) => a.iter().map(|(_, v)| v.to_vec()).collect(),
+        Some(VarValue::Scalar(text)) => vec![text.to_vec()],
         _ => Words::new(),
     })
 }
@@ -157,7 +157,7 @@ fn by_function(
 /// `-C`: the lines that a command prints.
 fn by_command(
     shell: &mut Shell<'_>,
-    call: &Call<'_>,
+    call: &BuiltinCall<'_>,
     command: &[u8],
     word: &[u8],
 ) -> Result<Words, Unwind> {
@@ -165,8 +165,8 @@ fn by_command(
     let word = box_text::escape::single_quote(word);
     let text = [command, b" compgen ", word.as_slice(), b" ''"].concat();
     let line = shell.state.line;
-    let out =
-        shell.captured(|s| s.run_text(Text { text: &text, line, kind: TextKind::Commands }))?;
+    let out = shell
+        .captured(|s| s.run_text(SourceText { text: &text, line, kind: TextKind::Commands }))?;
     Ok(out.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec).collect())
 }
 

@@ -1,7 +1,7 @@
 //! `complete` (bash manual 8.7): keeps specifications, which can be listed. There is no editor that uses them.
 
-use super::completion::{SPEC_OPTIONS, Spec};
-use super::{Call, Parsed};
+use super::completion::{CompletionSpec, SPEC_OPTIONS};
+use super::{BuiltinArguments, BuiltinCall};
 use crate::Shell;
 use crate::shell::Flow;
 
@@ -9,7 +9,7 @@ use crate::shell::Flow;
 const SPECIAL: [(u8, &[u8]); 3] = [(b'D', b"-D"), (b'E', b"-E"), (b'I', b"-I")];
 
 /// The names that a call is about.
-pub(super) fn names(p: &Parsed<'_>) -> Vec<Vec<u8>> {
+pub(super) fn names(p: &BuiltinArguments<'_>) -> Vec<Vec<u8>> {
     match SPECIAL.iter().find(|(letter, _)| p.has(*letter)) {
         Some((_, name)) => vec![name.to_vec()],
         None => p.operands.iter().map(|name| name.to_vec()).collect(),
@@ -17,11 +17,11 @@ pub(super) fn names(p: &Parsed<'_>) -> Vec<Vec<u8>> {
 }
 
 /// Says that there is no specification of a name.
-pub(super) fn missing(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) {
+pub(super) fn missing(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8]) {
     shell.builtin_error(call.name(), &[name, b": no completion specification"]);
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, &["prDEI", SPEC_OPTIONS].concat())?;
     let names = names(&p);
     let mut status = 0;
@@ -52,7 +52,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         return Ok(status);
     }
-    let spec = Spec::of(shell, call, &p)?;
+    let spec = CompletionSpec::of(shell, call, &p)?;
     if names.is_empty() {
         return Err(shell.usage(call.name()));
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use box_text::escape::single_quote;
 use sh_expand::Str;
 
-use super::{Call, Parsed};
+use super::{BuiltinArguments, BuiltinCall};
 use crate::Shell;
 use crate::shell::Unwind;
 
@@ -46,7 +46,7 @@ pub(super) const ACTIONS: [(&str, Option<u8>); 24] = [
 
 /// A specification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spec {
+pub struct CompletionSpec {
     /// Indices into [`BEHAVIOURS`].
     behaviours: BTreeSet<usize>,
     /// Indices into [`ACTIONS`].
@@ -65,14 +65,14 @@ pub struct Spec {
     pub(super) command: Option<Str>,
 }
 
-impl Spec {
+impl CompletionSpec {
     /// The specification that options make; the error is the flow after a message.
     pub(super) fn of(
         shell: &mut Shell<'_>,
-        call: &Call<'_>,
-        p: &Parsed<'_>,
-    ) -> Result<Spec, Unwind> {
-        let mut spec = Spec::default();
+        call: &BuiltinCall<'_>,
+        p: &BuiltinArguments<'_>,
+    ) -> Result<CompletionSpec, Unwind> {
+        let mut spec = CompletionSpec::default();
         let value = |letter| p.value(letter).cloned();
         spec.pathnames = value(b'G');
         spec.words = value(b'W');
@@ -104,7 +104,7 @@ impl Spec {
     pub(super) fn set(
         &mut self,
         shell: &mut Shell<'_>,
-        call: &Call<'_>,
+        call: &BuiltinCall<'_>,
         name: &[u8],
         on: bool,
     ) -> Result<(), Unwind> {

@@ -1,12 +1,12 @@
 //! `compopt` (bash manual 8.7): shows or changes the options of specifications.
 
-use super::Call;
+use super::BuiltinCall;
 use super::complete::{missing, names};
 use super::completion::BEHAVIOURS;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "+o:DEI")?;
     let names = names(&p);
     if names.is_empty() {

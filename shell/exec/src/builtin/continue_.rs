@@ -1,11 +1,11 @@
 //! `continue` (POSIX XCU).
 
-use super::Call;
+use super::BuiltinCall;
 use super::break_::levels;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let n = levels(shell, call)?;
     shell.state.status = 0;
     Err(Unwind::Continue(n))

@@ -9,12 +9,12 @@ pub(crate) mod print;
 
 use std::rc::Rc;
 
-use sh_expand::{Attributes, ExpandError, Reach, Str};
+use sh_expand::{Attributes, ErrorReach, ExpandError, Str};
 
 use self::apply::apply;
-use self::operand::Target;
+use self::operand::DeclareOperand;
 use self::print::flags;
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::assign::is_name;
@@ -22,7 +22,7 @@ use crate::state::options::SetOpt;
 
 /// Attributes to switch on and off, and how.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Request {
+pub(super) struct DeclareRequest {
     pub(super) on: Attributes,
     pub(super) off: Attributes,
     /// `-I`: a local variable begins with what it hides.
@@ -34,8 +34,8 @@ pub(super) struct Request {
 pub(super) struct Declaration<'c> {
     /// The builtin's name.
     pub(super) command: &'c [u8],
-    pub(super) place: Place,
-    pub(super) request: Request,
+    pub(super) place: DeclareScope,
+    pub(super) request: DeclareRequest,
 }
 
 impl Declaration<'_> {
@@ -47,7 +47,7 @@ impl Declaration<'_> {
 
 /// Where the variable is to live.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum DeclareScope {
     /// The scope of the innermost function.
     Local,
     /// The global variable, even if another hides it (`declare -g`).
@@ -58,14 +58,14 @@ pub(super) enum Place {
     Visible,
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let in_function = shell.state.vars.function_level().is_some();
-    declare(shell, call, if in_function { Place::Local } else { Place::Top })
+    declare(shell, call, if in_function { DeclareScope::Local } else { DeclareScope::Top })
 }
 
-pub(super) fn declare(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> Flow {
+pub(super) fn declare(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, place: DeclareScope) -> Flow {
     let p = shell.options(call, "+aAcfFgiIlnprtux")?;
-    let mut request = Request::default();
+    let mut request = DeclareRequest::default();
     let (mut print, mut functions, mut global) = (false, None, false);
     for o in &p.options {
         match o.letter {
@@ -78,7 +78,7 @@ pub(super) fn declare(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> F
             l => request.on |= Attributes::from_letters(&[l]),
         }
     }
-    let place = if global { Place::Global } else { place };
+    let place = if global { DeclareScope::Global } else { place };
     let d = Declaration { command: call.name(), place, request };
     if let Some(names) = functions {
         return of_functions(shell, p.operands, d, Functions { names, print });
@@ -112,9 +112,9 @@ fn print_each(shell: &mut Shell<'_>, names: &[Str], d: Declaration<'_>) -> i32 {
 }
 
 /// `export` and `readonly`: one attribute on the visible variable.
-pub(super) fn mark(shell: &mut Shell<'_>, call: &Call<'_>, mark: Attributes) -> Flow {
+pub(super) fn mark(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, mark: Attributes) -> Flow {
     let p = shell.options(call, "aAfnp")?;
-    let mut request = Request::default();
+    let mut request = DeclareRequest::default();
     let mut array = Attributes::default();
     array.put(Attributes::INDEXED, p.has(b'a'));
     array.put(Attributes::ASSOC, p.has(b'A'));
@@ -123,7 +123,7 @@ pub(super) fn mark(shell: &mut Shell<'_>, call: &Call<'_>, mark: Attributes) -> 
     } else {
         request.on = array | mark;
     }
-    let d = Declaration { command: call.name(), place: Place::Visible, request };
+    let d = Declaration { command: call.name(), place: DeclareScope::Visible, request };
     if p.has(b'f') {
         return of_functions(shell, p.operands, d, Functions { names: false, print: false });
     }
@@ -131,7 +131,7 @@ pub(super) fn mark(shell: &mut Shell<'_>, call: &Call<'_>, mark: Attributes) -> 
         return operands(shell, call, p.first, d);
     }
     if !(p.has(b'a') && p.has(b'A')) {
-        let request = Request { on: array | mark, ..Request::default() };
+        let request = DeclareRequest { on: array | mark, ..DeclareRequest::default() };
         list(shell, Declaration { request, ..d }, false);
     }
     Ok(0)
@@ -162,7 +162,7 @@ fn list(shell: &mut Shell<'_>, d: Declaration<'_>, print: bool) {
         shell.print_all_set();
         return;
     }
-    let posix = shell.state.options.has(SetOpt::Posix) && place == Place::Visible;
+    let posix = shell.state.options.has(SetOpt::Posix) && place == DeclareScope::Visible;
     let command = if posix { command } else { b"declare" };
     // The letter of the only one, or of the first one.
     let kind = (q.on & Attributes::ARRAY).letters().first().copied();
@@ -208,7 +208,7 @@ struct Functions {
 
 /// `declare -f` and its kin: shows functions, or gives them attributes.
 fn of_functions(shell: &mut Shell<'_>, list: &[Str], d: Declaration<'_>, how: Functions) -> Flow {
-    let Request { on, off, .. } = d.request;
+    let DeclareRequest { on, off, .. } = d.request;
     if list.is_empty() {
         shell.print_functions(!how.names, on);
         return Ok(0);
@@ -226,7 +226,7 @@ fn of_functions(shell: &mut Shell<'_>, list: &[Str], d: Declaration<'_>, how: Fu
 
 /// Shows a function; whether that could be done.
 fn show_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>, how: Functions) -> bool {
-    if Target::from_text(name).is_some_and(|t| t.value.is_some() && is_name(&t.name)) {
+    if DeclareOperand::from_text(name).is_some_and(|t| t.value.is_some() && is_name(&t.name)) {
         shell.builtin_error(d.command, &[b"cannot use `-f' to make functions"]);
         return false;
     }
@@ -245,7 +245,7 @@ fn show_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>, how: Fun
 
 /// Gives a function attributes; whether that could be done.
 fn mark_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>) -> bool {
-    let Request { on, off, .. } = d.request;
+    let DeclareRequest { on, off, .. } = d.request;
     let Some(f) = Rc::make_mut(&mut shell.state.functions).get_mut(name.as_slice()) else {
         if d.is_mark() {
             shell.builtin_error(d.command, &[name, b": not a function"]);
@@ -263,7 +263,12 @@ fn mark_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>) -> bool 
 }
 
 /// The operands from index `first` of `argv` on, one after another.
-fn operands(shell: &mut Shell<'_>, call: &Call<'_>, first: usize, d: Declaration<'_>) -> Flow {
+fn operands(
+    shell: &mut Shell<'_>,
+    call: &BuiltinCall<'_>,
+    first: usize,
+    d: Declaration<'_>,
+) -> Flow {
     let mut status = 0;
     for (i, text) in call.argv.iter().enumerate().skip(first) {
         if text.as_slice() == b"-" && call.name() == b"local" {
@@ -271,8 +276,8 @@ fn operands(shell: &mut Shell<'_>, call: &Call<'_>, first: usize, d: Declaration
             continue;
         }
         let target = match call.operands.iter().find(|o| o.index == i) {
-            Some(o) => Some(Target::from_source(o)),
-            None => Target::from_text(text),
+            Some(o) => Some(DeclareOperand::from_source(o)),
+            None => DeclareOperand::from_text(text),
         };
         status = status.max(operand(shell, text, target, d)?);
     }
@@ -292,12 +297,12 @@ fn keep_options(shell: &mut Shell<'_>) {
 fn operand(
     shell: &mut Shell<'_>,
     text: &Str,
-    target: Option<Target<'_>>,
+    target: Option<DeclareOperand<'_>>,
     mut d: Declaration<'_>,
 ) -> Flow {
     let marks = d.is_mark();
     // Elements can be neither exported nor made readonly; their arrays can.
-    let takes = |t: &Target<'_>| is_name(&t.name) && !(marks && t.subscript.is_some());
+    let takes = |t: &DeclareOperand<'_>| is_name(&t.name) && !(marks && t.subscript.is_some());
     let Some(target) = target.filter(takes) else {
         shell.builtin_error(d.command, &[b"`", text, b"': not a valid identifier"]);
         return Ok(1);
@@ -321,10 +326,10 @@ fn operand(
 /// Reports that an operand could not be declared.
 fn operand_failed(shell: &mut Shell<'_>, e: ExpandError, d: Declaration<'_>) -> Flow {
     let reach = e.reach();
-    if !matches!(reach, Reach::Command | Reach::Readonly) {
+    if !matches!(reach, ErrorReach::Command | ErrorReach::Readonly) {
         return Err(shell.expansion_failed(e));
     }
-    let is_refused = reach == Reach::Readonly;
+    let is_refused = reach == ErrorReach::Readonly;
     match is_refused && d.is_mark() {
         true => shell.tell(b"", &e),
         false => shell.tell(&[d.command, b": "].concat(), &e),
@@ -341,7 +346,7 @@ fn operand_failed(shell: &mut Shell<'_>, e: ExpandError, d: Declaration<'_>) -> 
 }
 
 /// Only one of the case attributes holds; asking for two at once gives none.
-fn set_cases(attrs: &mut Attributes, q: Request) {
+fn set_cases(attrs: &mut Attributes, q: DeclareRequest) {
     let wanted = q.on & Attributes::CASES;
     if !wanted.is_empty() {
         *attrs -= Attributes::CASES;

@@ -1,6 +1,6 @@
 //! `dirs` (bash manual 6.8.1), and what it shares with `pushd` and `popd`.
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::prompt::tilde;
 use crate::shell::Flow;
@@ -19,7 +19,12 @@ impl Shell<'_> {
 }
 
 /// A place that is not in the stack of `len`, or that there is no stack.
-pub(super) fn out_of_range(shell: &mut Shell<'_>, call: &Call<'_>, place: &[u8], len: usize) {
+pub(super) fn out_of_range(
+    shell: &mut Shell<'_>,
+    call: &BuiltinCall<'_>,
+    place: &[u8],
+    len: usize,
+) {
     if len < 2 {
         shell.builtin_error(call.name(), &[b"directory stack empty"]);
     } else {
@@ -39,7 +44,7 @@ pub(super) fn index(arg: &[u8], len: usize) -> Option<Result<usize, ()>> {
     Some(at.filter(|i| *i < len).ok_or(()))
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let (mut clear, mut long, mut lines, mut numbered) = (false, false, false, false);
     let mut which = None;
     let all = shell.state.dirs.all();

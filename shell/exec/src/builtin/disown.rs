@@ -1,11 +1,11 @@
 //! `disown` (bash manual 7.2). No job here is ever sent a HUP when the shell ends, and so `-h` has
 //! nothing to do.
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "ahr")?;
     let mut ids = Vec::new();
     let mut status = 0;

@@ -1,13 +1,13 @@
 //! `echo` (bash manual 4.2).
 
-use box_text::escape::{Dialect, decode};
+use box_text::escape::{EscapeDialect, decode};
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::{SetOpt, ShOpt};
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut args = call.args();
     let xpg = shell.state.options.shopt(ShOpt::XpgEcho);
     let (mut newline, mut escapes) = (true, xpg);
@@ -33,7 +33,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             out.push(b' ');
         }
         if escapes && memchr::memchr(b'\\', a).is_some() {
-            let d = decode(a, Dialect::Echo);
+            let d = decode(a, EscapeDialect::Echo);
             out.extend_from_slice(&d.bytes);
             if d.stop {
                 newline = false;

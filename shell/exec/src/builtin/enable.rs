@@ -1,10 +1,10 @@
 //! `enable` (bash manual 4.2); loadable builtins do not exist here.
 
-use super::{Call, TABLE, find};
+use super::{BuiltinCall, TABLE, find};
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "adnpsf:")?;
     if p.has(b'f') || p.has(b'd') {
         shell.builtin_error(call.name(), &[b"dynamic loading not available"]);

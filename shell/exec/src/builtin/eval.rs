@@ -1,11 +1,11 @@
 //! `eval` (POSIX XCU).
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
-use crate::run::{Text, TextKind};
+use crate::run::{SourceText, TextKind};
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "")?;
     let args = p.operands;
     let joined;
@@ -18,7 +18,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
     };
     let line = shell.state.line;
-    let text = Text { text, line, kind: TextKind::Eval };
+    let text = SourceText { text, line, kind: TextKind::Eval };
     let r = shell.keeping_command(|s| s.run_text(text));
     shell.state.line = line;
     r

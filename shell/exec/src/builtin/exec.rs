@@ -6,14 +6,14 @@ use std::rc::Rc;
 
 use sh_expand::{Attributes, Str};
 
-use super::{Call, Parsed};
+use super::{BuiltinArguments, BuiltinCall};
 use crate::Shell;
-use crate::command::{Found, Missing, Pumps, Why};
+use crate::command::{MissingCommand, MissingReason, Pumps, ResolvedCommand};
 use crate::shell::Flow;
 use crate::state::options::ShOpt;
 use crate::state::traps;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "cla:")?;
     let Some(name) = p.operands.first() else {
         shell.leaving.keeps_redirects = true;
@@ -25,8 +25,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         if keep { Ok(status) } else { Err(shell.exit_here(status)) }
     };
     let mut found = match shell.find_program(name) {
-        Found::Program(f) => f,
-        Found::Nothing(m) => {
+        ResolvedCommand::Program(f) => f,
+        ResolvedCommand::Nothing(m) => {
             let status = complain(shell, call.name(), name, &m);
             return fail(shell, status);
         }
@@ -71,7 +71,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// The program's words: `-a` names it, `-l` makes it a login shell.
-fn argv_of(p: &Parsed<'_>) -> Vec<Str> {
+fn argv_of(p: &BuiltinArguments<'_>) -> Vec<Str> {
     let mut argv = p.operands.to_vec();
     if let Some(a0) = p.value(b'a') {
         argv[0] = a0.clone();
@@ -84,16 +84,18 @@ fn argv_of(p: &Parsed<'_>) -> Vec<Str> {
 
 /// Tells why a command cannot be run, and gives the status. One with a slash is tried under its
 /// full path before it is looked at, and by then the EXIT trap is gone.
-fn complain(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &Missing) -> i32 {
+fn complain(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &MissingCommand) -> i32 {
     let directory = !name.is_empty() && shell.path(name).is_dir();
     let reason = m.why.to_string();
     match m.why {
-        Why::NotFound if directory => {
+        MissingReason::NotFound if directory => {
             shell.builtin_error(command, &[name, b": cannot execute: Is a directory"]);
             return 126;
         }
-        Why::NotFound => shell.builtin_error(command, &[name, b": not found"]),
-        Why::NoPath | Why::System { .. } if m.file.is_some() || name.contains(&b'/') => {
+        MissingReason::NotFound => shell.builtin_error(command, &[name, b": not found"]),
+        MissingReason::NoPath | MissingReason::System { .. }
+            if m.file.is_some() || name.contains(&b'/') =>
+        {
             let mut full = name.to_vec();
             if let Some(file) = &m.file {
                 full = box_sys::path::to_bytes(file).to_vec();

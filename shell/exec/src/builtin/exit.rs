@@ -1,6 +1,6 @@
 //! `exit` (POSIX XCU), and how builtins end the shell.
 
-use super::Call;
+use super::BuiltinCall;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
@@ -9,7 +9,7 @@ use crate::state::traps;
 use crate::state::traps::Trap;
 
 /// The status operand; the error is the flow after a message.
-pub(super) fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
+pub(super) fn status(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<i32, Unwind> {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];
@@ -26,7 +26,7 @@ pub(super) fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwi
     Ok((n & 0xff) as i32)
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let s = match (shell.state.here.trap_status, call.args()) {
         // Likewise for `exit` in the EXIT trap (POSIX XCU exit).
         (Some(s), []) if shell.state.here.running.has(Trap::Exit) => s,

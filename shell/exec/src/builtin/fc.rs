@@ -2,14 +2,14 @@
 
 use sh_expand::Str;
 
-use super::Call;
+use super::BuiltinCall;
 use super::opts::integer;
 use crate::Shell;
-use crate::run::{Text, TextKind};
+use crate::run::{SourceText, TextKind};
 use crate::shell::{Flow, Unwind};
 
 /// What a call asks for.
-struct Request<'c> {
+struct FcRequest<'c> {
     /// `-l`
     lists: bool,
     /// Not `-n`.
@@ -21,7 +21,7 @@ struct Request<'c> {
     operands: &'c [Str],
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let request = request(shell, call)?;
     if request.runs {
         return again(shell, call, request.operands);
@@ -38,10 +38,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// Options; a dash and a digit is a place in the history, and none.
-fn request<'c>(shell: &mut Shell<'_>, call: &Call<'c>) -> Result<Request<'c>, Unwind> {
+fn request<'c>(shell: &mut Shell<'_>, call: &BuiltinCall<'c>) -> Result<FcRequest<'c>, Unwind> {
     let mut args = call.args();
     let mut request =
-        Request { lists: false, numbers: true, reverses: false, runs: false, operands: args };
+        FcRequest { lists: false, numbers: true, reverses: false, runs: false, operands: args };
     while let [arg, rest @ ..] = args
         && let [b'-', letter, ..] = arg.as_slice()
         && !letter.is_ascii_digit()
@@ -75,11 +75,11 @@ fn request<'c>(shell: &mut Shell<'_>, call: &Call<'c>) -> Result<Request<'c>, Un
             }
         }
     }
-    Ok(Request { operands: args, ..request })
+    Ok(FcRequest { operands: args, ..request })
 }
 
 /// `fc -l [first [last]]`
-fn list(shell: &mut Shell<'_>, call: &Call<'_>, request: &Request<'_>) -> Flow {
+fn list(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, request: &FcRequest<'_>) -> Flow {
     let last = shell.history.len().saturating_sub(1);
     let first = match request.operands.first() {
         Some(o) => place(shell, o),
@@ -124,7 +124,7 @@ fn place(shell: &Shell<'_>, operand: &[u8]) -> Option<usize> {
 }
 
 /// `fc -s [pat=rep]... [command]`
-fn again(shell: &mut Shell<'_>, call: &Call<'_>, operands: &[Str]) -> Flow {
+fn again(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operands: &[Str]) -> Flow {
     let mut changes = Vec::new();
     let mut rest = operands;
     while let Some((first, more)) = rest.split_first()
@@ -154,5 +154,5 @@ fn again(shell: &mut Shell<'_>, call: &Call<'_>, operands: &[Str]) -> Flow {
     }
     shell.err(&[line.as_slice(), b"\n"].concat());
     let at = shell.state.line;
-    shell.run_text(Text { text: &line, line: at, kind: TextKind::Commands })
+    shell.run_text(SourceText { text: &line, line: at, kind: TextKind::Commands })
 }

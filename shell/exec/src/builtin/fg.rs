@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::SetOpt;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if !need_job_control(shell, call) {
         return Ok(1);
     }
@@ -19,7 +19,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// Whether `set -m` is on; if not, a message says so.
-pub(super) fn need_job_control(shell: &mut Shell<'_>, call: &Call<'_>) -> bool {
+pub(super) fn need_job_control(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> bool {
     if shell.state.options.has(SetOpt::Monitor) {
         return true;
     }
@@ -28,7 +28,7 @@ pub(super) fn need_job_control(shell: &mut Shell<'_>, call: &Call<'_>) -> bool {
 }
 
 /// The job that the operand names, or the current one.
-pub(super) fn find(shell: &mut Shell<'_>, call: &Call<'_>) -> Option<u32> {
+pub(super) fn find(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Option<u32> {
     let spec = call.args().first().cloned().unwrap_or_else(|| Rc::new(b"%%".to_vec()));
     match shell.state.jobs.by_spec(&spec) {
         Ok(job) => Some(job.id()),

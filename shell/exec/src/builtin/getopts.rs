@@ -2,16 +2,16 @@
 
 use std::rc::Rc;
 
-use sh_expand::{Reach, Str};
+use sh_expand::{ErrorReach, Str};
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::GetOpts;
 use crate::state::assign::is_name;
 use crate::state::vars::decimal;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];
@@ -38,7 +38,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// What one call finds.
-struct Step {
+struct GetoptsStep {
     progress: GetOpts,
     /// What the variable gets.
     found: u8,
@@ -51,12 +51,13 @@ struct Step {
 }
 
 /// Goes on by one option.
-fn next(progress: GetOpts, spec: &[u8], words: &[Str]) -> Step {
+fn next(progress: GetOpts, spec: &[u8], words: &[Str]) -> GetoptsStep {
     let GetOpts { mut index, mut offset } = progress;
     if index > words.len() {
         (index, offset) = (words.len(), 0);
     }
-    let mut step = Step { progress, found: b'?', argument: None, complaint: None, is_end: false };
+    let mut step =
+        GetoptsStep { progress, found: b'?', argument: None, complaint: None, is_end: false };
     if offset == 0 {
         match words.get(index) {
             Some(w) if w.as_slice() == b"--" => {
@@ -68,7 +69,7 @@ fn next(progress: GetOpts, spec: &[u8], words: &[Str]) -> Step {
         }
     }
     if step.is_end {
-        return Step { progress: GetOpts { index, offset }, ..step };
+        return GetoptsStep { progress: GetOpts { index, offset }, ..step };
     }
     let (silent, letters) = match spec.strip_prefix(b":") {
         Some(letters) => (true, letters),
@@ -104,11 +105,11 @@ fn next(progress: GetOpts, spec: &[u8], words: &[Str]) -> Step {
         }
         Some(_) => step.found = letter,
     }
-    Step { progress: GetOpts { index, offset }, ..step }
+    GetoptsStep { progress: GetOpts { index, offset }, ..step }
 }
 
 /// Assigns `OPTIND`, `OPTARG` and the variable.
-fn report(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8], step: Step) -> Flow {
+fn report(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8], step: GetoptsStep) -> Flow {
     let status = i32::from(step.is_end);
     let optind = Rc::new(decimal(step.progress.index as i64 + 1));
     let numbered = shell.assign_scalar_to(b"OPTIND", None, false, optind);
@@ -129,7 +130,7 @@ fn report(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8], step: Step) -> Fl
     match shell.assign_scalar_to(name, None, false, Rc::new(vec![step.found])) {
         Ok(()) => Ok(status),
         Err(e) => {
-            let readonly = e.reach() == Reach::Readonly;
+            let readonly = e.reach() == ErrorReach::Readonly;
             shell.assignment_refused(call.name(), &e).map(|failed| match (readonly, status) {
                 (true, 0) => 2,
                 (true, end) => end,

@@ -5,12 +5,12 @@ use std::path::Path;
 use box_sys::path;
 use sh_expand::Str;
 
-use super::{Call, Parsed};
+use super::{BuiltinArguments, BuiltinCall};
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::SetOpt;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "dlp:rt")?;
     if !shell.state.options.has(SetOpt::HashAll) {
         shell.builtin_error(call.name(), &[b"hashing disabled"]);
@@ -66,7 +66,7 @@ fn list(shell: &mut Shell<'_>, reusably: bool) {
 }
 
 /// Does with one name what the options say; false if it is nowhere.
-fn operand(shell: &mut Shell<'_>, p: &Parsed<'_>, name: &Str) -> bool {
+fn operand(shell: &mut Shell<'_>, p: &BuiltinArguments<'_>, name: &Str) -> bool {
     if let Some(file) = p.value(b'p') {
         let file = path::from_bytes(file).to_path_buf();
         shell.state.commands.remember(name, file, 0);

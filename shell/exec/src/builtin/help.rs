@@ -2,11 +2,11 @@
 
 use box_text::glob;
 
-use super::{Builtin, Call, TABLE, help_text};
+use super::{Builtin, BuiltinCall, TABLE, help_text};
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "dms")?;
     let mut out = Vec::new();
     if p.operands.is_empty() {
@@ -19,7 +19,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     let mut status = 0;
     for pattern in p.operands {
-        let compiled = glob::Pattern::new(pattern, glob::Options::default());
+        let compiled = glob::GlobPattern::new(pattern, glob::GlobOptions::default());
         let exact = TABLE.iter().any(|b| b.name.as_bytes() == pattern.as_slice());
         let matches: Vec<_> = TABLE
             .iter()

@@ -1,12 +1,12 @@
 //! `history` (bash manual 9.2). A non-interactive shell keeps no history unless `set -o history` is on;
 //! what `history -s` stores can be listed.
 
-use super::Call;
+use super::BuiltinCall;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "acd:npsrw")?;
     if p.has(b'c') {
         shell.history.clear();

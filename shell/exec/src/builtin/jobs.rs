@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::jobs::Job;
@@ -37,7 +37,7 @@ fn line(shell: &Shell<'_>, job: &Job, long: bool) -> Vec<u8> {
     out
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if call.args().first().is_some_and(|a| a.as_slice() == b"-x") {
         return run_with_ids(shell, call.args().get(1..).unwrap_or_default());
     }

@@ -3,13 +3,13 @@
 use box_sys::{Pid, signal, strerror};
 use sh_expand::Str;
 
-use super::Call;
+use super::BuiltinCall;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::traps;
 
-fn list(shell: &mut Shell<'_>, call: &Call<'_>, names: &[Str]) -> Flow {
+fn list(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, names: &[Str]) -> Flow {
     if names.is_empty() {
         let mut out = String::new();
         let mut column = 0;
@@ -50,7 +50,7 @@ fn list(shell: &mut Shell<'_>, call: &Call<'_>, names: &[Str]) -> Flow {
     Ok(status)
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     if let Some(b"-l" | b"-L") = call.args().first().map(|a| a.as_slice()) {
         return list(shell, call, &call.args()[1..]);
     }
@@ -71,7 +71,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 /// The signal to send, and to whom; the error is the flow after a message.
 fn signal_and_operands<'c>(
     shell: &mut Shell<'_>,
-    call: &Call<'c>,
+    call: &BuiltinCall<'c>,
 ) -> Result<(u8, &'c [Str]), Unwind> {
     let mut args = call.args();
     let Some(first) = args.first() else { return Err(shell.usage(call.name())) };
@@ -108,7 +108,7 @@ fn signal_and_operands<'c>(
 }
 
 /// Sends a signal to what one operand names: a job, a process group or a process. The status.
-fn send(shell: &mut Shell<'_>, call: &Call<'_>, operand: &Str, signal: u8) -> Flow {
+fn send(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &Str, signal: u8) -> Flow {
     let mut status = 0;
     if operand.starts_with(b"%") {
         let pids = match shell.state.jobs.by_spec(operand) {
@@ -146,7 +146,7 @@ fn send(shell: &mut Shell<'_>, call: &Call<'_>, operand: &Str, signal: u8) -> Fl
 }
 
 /// Sends a signal to a process, which may be this shell or one around it.
-fn to_process(shell: &mut Shell<'_>, call: &Call<'_>, pid: Pid, signal: u8) -> Flow {
+fn to_process(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid, signal: u8) -> Flow {
     let (own, process) = (shell.state.ids.own(), shell.sys.pid());
     if pid != own && pid != process {
         if let Err(e) = shell.sys.kill(pid, signal) {

@@ -1,11 +1,11 @@
 //! `let` (bash manual 4.2).
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];
@@ -16,9 +16,9 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     let mut last = 0;
     for a in args {
-        match shell
-            .within(Context::Expression(b"let: "), |shell| sh_expand::arith::eval_text(shell, a))
-        {
+        match shell.within(CommandContext::Expression(b"let: "), |shell| {
+            sh_expand::arith::eval_text(shell, a)
+        }) {
             Ok(n) => last = n,
             Err(e) => return shell.expression_failed(b"let: ", e),
         }

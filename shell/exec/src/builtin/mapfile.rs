@@ -5,15 +5,15 @@ use std::rc::Rc;
 use sh_expand::{Attributes, OwnedKey, Str};
 
 use super::opts::integer;
-use super::{Call, Parsed};
+use super::{BuiltinArguments, BuiltinCall};
 use crate::Shell;
-use crate::run::{Text, TextKind};
+use crate::run::{SourceText, TextKind};
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::is_name;
 use crate::state::vars::decimal;
 
 /// What a call asks for.
-struct Request {
+struct MapfileRequest {
     /// Most lines to read; 0: all.
     count: i64,
     /// Index of the first line.
@@ -28,7 +28,7 @@ struct Request {
     callback: Option<(Str, i64)>,
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "d:n:O:s:tu:C:c:")?;
     let Some(request) = request(shell, call, &p) else { return Ok(1) };
     let name = p.operands.first().map_or_else(|| b"MAPFILE".to_vec(), |n| n.to_vec());
@@ -67,7 +67,11 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// The options; `None` after a message about a number that is none.
-fn request(shell: &mut Shell<'_>, call: &Call<'_>, p: &Parsed<'_>) -> Option<Request> {
+fn request(
+    shell: &mut Shell<'_>,
+    call: &BuiltinCall<'_>,
+    p: &BuiltinArguments<'_>,
+) -> Option<MapfileRequest> {
     let mut number = |letter: u8, what: &str| {
         let Some(text) = p.value(letter) else { return Some(0) };
         let n = integer(text).filter(|n| *n >= 0);
@@ -82,7 +86,7 @@ fn request(shell: &mut Shell<'_>, call: &Call<'_>, p: &Parsed<'_>) -> Option<Req
     let fd = number(b'u', "file descriptor specification")?;
     let quantum = number(b'c', "callback quantum")?;
     let quantum = if p.value(b'c').is_some() { quantum.max(1) } else { 5000 };
-    Some(Request {
+    Some(MapfileRequest {
         count,
         origin,
         skip,
@@ -94,7 +98,7 @@ fn request(shell: &mut Shell<'_>, call: &Call<'_>, p: &Parsed<'_>) -> Option<Req
 }
 
 /// Reads the lines into the array.
-fn fill(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8], r: &Request) -> Flow {
+fn fill(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8], r: &MapfileRequest) -> Flow {
     let mut line = Vec::new();
     let mut index = r.origin;
     let (mut skipped, mut read) = (0, 0i64);
@@ -146,5 +150,5 @@ fn call_back(shell: &mut Shell<'_>, command: &[u8], index: i64, line: &[u8]) -> 
     let quoted = box_text::escape::at_q(line);
     let text = [command, b" ", &decimal(index), b" ", &quoted].concat();
     let at = shell.state.line;
-    shell.run_text(Text { text: &text, line: at, kind: TextKind::Commands }).map(drop)
+    shell.run_text(SourceText { text: &text, line: at, kind: TextKind::Commands }).map(drop)
 }

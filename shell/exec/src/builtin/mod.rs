@@ -65,19 +65,19 @@ use sh_expand::Str;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
-use crate::walk::Operand;
+use crate::walk::DeclarationOperand;
 
-pub(crate) use opts::Parsed;
+pub(crate) use opts::BuiltinArguments;
 
 /// The words of a builtin's call.
-pub struct Call<'c> {
+pub struct BuiltinCall<'c> {
     /// Name and arguments.
     pub argv: &'c [Str],
     /// Arguments that are assignments in the source, for the declaration builtins.
-    pub operands: &'c [Operand<'c>],
+    pub operands: &'c [DeclarationOperand<'c>],
 }
 
-impl<'c> Call<'c> {
+impl<'c> BuiltinCall<'c> {
     /// The name it was called by.
     pub fn name(&self) -> &'c [u8] {
         self.argv.first().map_or(b"", |n| n.as_slice())
@@ -92,7 +92,7 @@ impl<'c> Call<'c> {
 /// One builtin command.
 pub struct Builtin {
     pub name: &'static str,
-    pub run: fn(&mut Shell<'_>, &Call<'_>) -> Flow,
+    pub run: fn(&mut Shell<'_>, &BuiltinCall<'_>) -> Flow,
     /// A special builtin of POSIX (XCU 2.14).
     pub special: bool,
     /// Synopsis, for `help` and usage errors.
@@ -103,7 +103,7 @@ pub struct Builtin {
 
 const fn b(
     name: &'static str,
-    run: fn(&mut Shell<'_>, &Call<'_>) -> Flow,
+    run: fn(&mut Shell<'_>, &BuiltinCall<'_>) -> Flow,
     synopsis: &'static str,
     summary: &'static str,
 ) -> Builtin {
@@ -112,7 +112,7 @@ const fn b(
 
 const fn special(
     name: &'static str,
-    run: fn(&mut Shell<'_>, &Call<'_>) -> Flow,
+    run: fn(&mut Shell<'_>, &BuiltinCall<'_>) -> Flow,
     synopsis: &'static str,
     summary: &'static str,
 ) -> Builtin {
@@ -352,7 +352,7 @@ pub fn is_special(name: &[u8]) -> bool {
 
 impl Shell<'_> {
     /// Calls a builtin and reports a write error of its output.
-    pub(crate) fn run_builtin(&mut self, b: &'static Builtin, call: &Call<'_>) -> Flow {
+    pub(crate) fn run_builtin(&mut self, b: &'static Builtin, call: &BuiltinCall<'_>) -> Flow {
         let asks = call.args().first().is_some_and(|a| a.as_slice() == b"--help");
         let r = match asks && !matches!(b.name, ":" | "true" | "false" | "test" | "[" | "echo") {
             true => Ok(self.tell_help(b.name.as_bytes())),

@@ -4,27 +4,27 @@ use std::rc::Rc;
 
 use sh_expand::Str;
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Unwind;
 
 /// Parsed options and the operands after them.
-pub struct Parsed<'c> {
+pub struct BuiltinArguments<'c> {
     /// Letters in order; `plus` if given with `+`.
-    pub options: Vec<Opt>,
+    pub options: Vec<BuiltinOption>,
     pub operands: &'c [Str],
     /// Index of the first operand in `argv`.
     pub first: usize,
 }
 
 /// One option.
-pub struct Opt {
+pub struct BuiltinOption {
     pub letter: u8,
     pub value: Option<Str>,
     pub plus: bool,
 }
 
-impl Parsed<'_> {
+impl BuiltinArguments<'_> {
     /// Whether a letter was given, and not with `+`.
     pub fn has(&self, letter: u8) -> bool {
         self.options.iter().any(|o| o.letter == letter && !o.plus)
@@ -41,9 +41,9 @@ impl Shell<'_> {
     /// take a value; a leading `+` allows `+x`. The error is the status after a message.
     pub(crate) fn options<'c>(
         &mut self,
-        call: &Call<'c>,
+        call: &BuiltinCall<'c>,
         spec: &str,
-    ) -> Result<Parsed<'c>, Unwind> {
+    ) -> Result<BuiltinArguments<'c>, Unwind> {
         let args = call.args();
         let (plus_allowed, spec) = match spec.strip_prefix('+') {
             Some(s) => (true, s.as_bytes()),
@@ -91,10 +91,10 @@ impl Shell<'_> {
                     }
                     at = arg.len();
                 }
-                options.push(Opt { letter, value, plus });
+                options.push(BuiltinOption { letter, value, plus });
             }
         }
-        Ok(Parsed { options, operands: args.get(i..).unwrap_or_default(), first: i + 1 })
+        Ok(BuiltinArguments { options, operands: args.get(i..).unwrap_or_default(), first: i + 1 })
     }
 
     /// How bash goes on after "too many arguments" of `break`, `exit`, `return`, `shift`: a script drops the

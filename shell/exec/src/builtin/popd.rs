@@ -1,12 +1,12 @@
 //! `popd` (bash manual 6.8.1).
 
-use super::Call;
+use super::BuiltinCall;
 use super::dirs::index;
 use super::pushd::go;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut stay = false;
     let mut which = None;
     let all = shell.state.dirs.all();

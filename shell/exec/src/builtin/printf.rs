@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use box_text::escape::{Dialect, Warning, printf_q};
-use box_text::printf::command::{self, After, Host, Problem};
+use box_text::escape::{EscapeDialect, EscapeWarning, printf_q};
+use box_text::printf::command::{self, PrintfHooks, PrintfProblem, ProblemVerdict};
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::assign::{is_name, is_reference};
@@ -18,7 +18,7 @@ use crate::state::vars::decimal;
 /// Output that has grown to this is written before the next use of the format.
 const LARGE: usize = 1 << 16;
 
-struct Builtin<'s, 'a> {
+struct PrintfHost<'s, 'a> {
     shell: &'s mut Shell<'a>,
     /// `-v`
     to_variable: bool,
@@ -26,55 +26,55 @@ struct Builtin<'s, 'a> {
     written: usize,
 }
 
-impl Builtin<'_, '_> {
+impl PrintfHost<'_, '_> {
     fn write(&mut self, text: &[u8]) {
         self.shell.out(text);
         self.written += text.len();
     }
 }
 
-impl Host for Builtin<'_, '_> {
-    const ESCAPES: Dialect = Dialect::Format;
+impl PrintfHooks for PrintfHost<'_, '_> {
+    const ESCAPES: EscapeDialect = EscapeDialect::Format;
     const OWN: &'static [u8] = b"qQ(n";
 
-    fn complain(&mut self, out: &mut Vec<u8>, problem: Problem<'_>) -> After {
-        let (parts, after): (&[&[u8]], After) = match problem {
+    fn complain(&mut self, out: &mut Vec<u8>, problem: PrintfProblem<'_>) -> ProblemVerdict {
+        let (parts, after): (&[&[u8]], ProblemVerdict) = match problem {
             // Nothing behind a quote is a zero.
-            Problem::Number { text: b"'" | b"\"", .. } => return After::Warned,
-            Problem::Number { text, used, .. } if used < text.len() => {
+            PrintfProblem::Number { text: b"'" | b"\"", .. } => return ProblemVerdict::Warned,
+            PrintfProblem::Number { text, used, .. } if used < text.len() => {
                 let kind: &[u8] = match text {
                     [b'0', b'x', ..] => b": invalid hex number",
                     [b'0', d, ..] if d.is_ascii_digit() => b": invalid octal number",
                     _ => b": invalid number",
                 };
-                (&[text, kind], After::Failed)
+                (&[text, kind], ProblemVerdict::Failed)
             }
-            Problem::Number { text, .. } => {
-                (&[b"warning: ", text, b": Numerical result out of range"], After::Warned)
+            PrintfProblem::Number { text, .. } => {
+                (&[b"warning: ", text, b": Numerical result out of range"], ProblemVerdict::Warned)
             }
-            Problem::Escape(Warning::MissingHexDigit) => {
-                (&[b"missing hex digit for \\x"], After::Warned)
+            PrintfProblem::Escape(EscapeWarning::MissingHexDigit) => {
+                (&[b"missing hex digit for \\x"], ProblemVerdict::Warned)
             }
-            Problem::Escape(Warning::MissingUnicodeDigit(c)) => {
-                (&[b"missing unicode digit for \\", &[c]], After::Warned)
+            PrintfProblem::Escape(EscapeWarning::MissingUnicodeDigit(c)) => {
+                (&[b"missing unicode digit for \\", &[c]], ProblemVerdict::Warned)
             }
-            Problem::Conversion { letter: Some(letter), .. } => {
-                (&[b"`", &[letter], b"': invalid format character"], After::Ends)
+            PrintfProblem::Conversion { letter: Some(letter), .. } => {
+                (&[b"`", &[letter], b"': invalid format character"], ProblemVerdict::Ends)
             }
-            Problem::Conversion { text, letter: None } => {
-                (&[b"`%", text, b"': missing format character"], After::Ends)
+            PrintfProblem::Conversion { text, letter: None } => {
+                (&[b"`%", text, b"': missing format character"], ProblemVerdict::Ends)
             }
-            Problem::Time(ref behind) => {
+            PrintfProblem::Time(ref behind) => {
                 let behind = behind.as_slice();
                 let why = b"': invalid time format specification";
-                (&[b"warning: `", behind, why], After::Warned)
+                (&[b"warning: `", behind, why], ProblemVerdict::Warned)
             }
-            Problem::Width(_) => {
+            PrintfProblem::Width(_) => {
                 self.shell.budget.hit("printf width too large");
-                return After::Warned;
+                return ProblemVerdict::Warned;
             }
-            Problem::Ignored(_) | Problem::Count { .. } | Problem::Excess(_) => {
-                return After::Warned;
+            PrintfProblem::Ignored(_) | PrintfProblem::Count { .. } | PrintfProblem::Excess(_) => {
+                return ProblemVerdict::Warned;
             }
         };
         // Whole lines go out before the message, as bash's stream has line buffers.
@@ -117,21 +117,21 @@ impl Host for Builtin<'_, '_> {
         if text.len() < 128 { text } else { Vec::new() }
     }
 
-    fn count(&mut self, out: &mut Vec<u8>, name: &[u8]) -> After {
+    fn count(&mut self, out: &mut Vec<u8>, name: &[u8]) -> ProblemVerdict {
         if !is_name(name) {
             self.shell.builtin_error(b"printf", &[b"`", name, b"': not a valid identifier"]);
-            return After::Ends;
+            return ProblemVerdict::Ends;
         }
         let count = Rc::new(decimal((self.written + out.len()) as i64));
         if let Err(e) = self.shell.assign_reference(name, count) {
             // It is no failure.
             self.shell.error(&[&e.message()]);
         }
-        After::Warned
+        ProblemVerdict::Warned
     }
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "v:")?;
     let var = p.value(b'v').cloned();
     if let Some(v) = var.as_ref().filter(|v| !is_reference(v)) {
@@ -141,7 +141,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let Some((format, args)) = p.operands.split_first() else {
         return Err(shell.usage(call.name()));
     };
-    let mut host = Builtin { shell, to_variable: var.is_some(), written: 0 };
+    let mut host = PrintfHost { shell, to_variable: var.is_some(), written: 0 };
     let (mut out, failed) = command::run(&mut host, format, args);
     match var {
         None => shell.out(&out),

@@ -3,12 +3,12 @@
 use box_sys::{path, strerror};
 use sh_expand::Str;
 
-use super::Call;
+use super::BuiltinCall;
 use super::dirs::{index, out_of_range};
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut args = call.args();
     let mut stay = false;
     while let Some(a) = args.first() {
@@ -52,7 +52,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// `pushd`: the top two change places. `stay`: the working directory, which is the top, stays.
-fn exchange(shell: &mut Shell<'_>, call: &Call<'_>, stay: bool) -> bool {
+fn exchange(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, stay: bool) -> bool {
     let all = shell.state.dirs.all();
     let [top, second, ..] = all.as_slice() else {
         shell.builtin_error(call.name(), &[b"no other directory"]);
@@ -66,7 +66,7 @@ fn exchange(shell: &mut Shell<'_>, call: &Call<'_>, stay: bool) -> bool {
 }
 
 /// `pushd +N`: the stack is turned until that one is its top.
-fn rotate(shell: &mut Shell<'_>, call: &Call<'_>, index: usize, stay: bool) -> bool {
+fn rotate(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, index: usize, stay: bool) -> bool {
     let mut all = shell.state.dirs.all();
     all.rotate_left(index);
     if !stay && !go(shell, call, &all[0]) {
@@ -77,7 +77,7 @@ fn rotate(shell: &mut Shell<'_>, call: &Call<'_>, index: usize, stay: bool) -> b
 }
 
 /// `pushd dir`
-fn push(shell: &mut Shell<'_>, call: &Call<'_>, dir: &Str, stay: bool) -> bool {
+fn push(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, dir: &Str, stay: bool) -> bool {
     let mut below = shell.state.dirs.cwd_bytes().to_vec();
     if stay {
         below = path::to_bytes(&shell.path(dir)).to_vec();
@@ -95,7 +95,7 @@ fn push(shell: &mut Shell<'_>, call: &Call<'_>, dir: &Str, stay: bool) -> bool {
 }
 
 /// Changes to a directory of the stack; whether that worked, with a message if not.
-pub(super) fn go(shell: &mut Shell<'_>, call: &Call<'_>, dir: &[u8]) -> bool {
+pub(super) fn go(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, dir: &[u8]) -> bool {
     match shell.change_dir(dir, false) {
         Ok(()) => true,
         Err(e) => {

@@ -2,13 +2,13 @@
 
 use box_sys::path;
 
-use super::Call;
+use super::BuiltinCall;
 use super::cd::real;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::SetOpt;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "LPW")?;
     let mut physical = shell.state.options.has(SetOpt::Physical);
     for o in &p.options {

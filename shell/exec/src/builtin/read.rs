@@ -5,25 +5,25 @@ use std::time::{Duration, Instant};
 
 use box_sys::events;
 use sh_expand::array::IndexedArray;
-use sh_expand::{Attributes, Cause, ExpandError, Ifs, OwnedKey, Str};
+use sh_expand::{Attributes, ExpandCause, ExpandError, Ifs, OwnedKey, Str};
 
 use super::opts::integer;
-use super::{Call, Parsed};
+use super::{BuiltinArguments, BuiltinCall};
 use crate::Shell;
-use crate::io::{Desc, OpenFile};
+use crate::io::{DescriptorTarget, OpenFile};
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, is_reference};
 
 /// A line with the places of escaped bytes: those neither split nor get trimmed.
 #[derive(Default)]
-struct Line {
+struct EscapedLine {
     text: Vec<u8>,
     escaped: Vec<usize>,
     /// The input ended behind a backslash: bash's mark for what it escapes is the last byte.
     dangling: bool,
 }
 
-impl Line {
+impl EscapedLine {
     /// Such a mark disappears with quote removal, but not if it is all there is.
     fn part(&self, start: usize, end: usize) -> Str {
         let dangling = self.dangling && end == self.text.len() && end > start + 1;
@@ -64,7 +64,7 @@ fn seconds(text: &[u8]) -> Option<f64> {
 }
 
 /// What a call asks for.
-struct Request {
+struct ReadRequest {
     fd: u32,
     /// `None`: nothing ends the input but its length (`-N`).
     delimiter: Option<u8>,
@@ -78,7 +78,7 @@ struct Request {
     timeout: Option<f64>,
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "ersa:d:i:n:N:p:t:u:")?;
     let request = match request(shell, &p) {
         Ok(request) => request,
@@ -101,8 +101,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.builtin_error(call.name(), &[b"`", name, b"': not a valid identifier"]);
         return Ok(1);
     }
-    let mut line = Line::default();
-    let mut from = From::new(&request);
+    let mut line = EscapedLine::default();
+    let mut from = ReadSource::new(&request);
     let complete = match (request.limit, request.raw) {
         (Some(0), _) => true,
         (None, true) => read_raw(shell, &mut from, &mut line)?,
@@ -127,7 +127,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// The options; the error is a message about one that makes no sense.
-fn request(shell: &Shell<'_>, p: &Parsed<'_>) -> Result<Request, Vec<u8>> {
+fn request(shell: &Shell<'_>, p: &BuiltinArguments<'_>) -> Result<ReadRequest, Vec<u8>> {
     let wrong = |text: &Str, what: &[u8]| [text.as_slice(), what].concat();
     let number = |letter: u8| match p.value(letter) {
         None => Ok(None),
@@ -160,11 +160,11 @@ fn request(shell: &Shell<'_>, p: &Parsed<'_>) -> Result<Request, Vec<u8>> {
         Some(d) => Some(d.first().copied().unwrap_or(0)),
     };
     let limit = exact.or(chars);
-    Ok(Request { fd, delimiter, limit, exact: exact.is_some(), raw: p.has(b'r'), timeout })
+    Ok(ReadRequest { fd, delimiter, limit, exact: exact.is_some(), raw: p.has(b'r'), timeout })
 }
 
 /// Where input comes from, and what kept it from coming.
-struct From {
+struct ReadSource {
     fd: u32,
     delimiter: Option<u8>,
     deadline: Option<Instant>,
@@ -172,14 +172,14 @@ struct From {
     failed: Option<std::io::Error>,
 }
 
-impl From {
-    fn new(request: &Request) -> From {
+impl ReadSource {
+    fn new(request: &ReadRequest) -> ReadSource {
         let deadline = request.timeout.and_then(|t| {
             let time = Duration::try_from_secs_f64(t).unwrap_or(Duration::MAX);
             Instant::now().checked_add(time)
         });
-        let Request { fd, delimiter, .. } = *request;
-        From { fd, delimiter, deadline, timed_out: false, failed: None }
+        let ReadRequest { fd, delimiter, .. } = *request;
+        ReadSource { fd, delimiter, deadline, timed_out: false, failed: None }
     }
 
     /// Reads up to and including the delimiter; whether it was found.
@@ -212,7 +212,11 @@ impl From {
 }
 
 /// With `-r`: the line as it is.
-fn read_raw(shell: &mut Shell<'_>, from: &mut From, line: &mut Line) -> Result<bool, Unwind> {
+fn read_raw(
+    shell: &mut Shell<'_>,
+    from: &mut ReadSource,
+    line: &mut EscapedLine,
+) -> Result<bool, Unwind> {
     let found = from.line(shell, &mut line.text)?;
     if found {
         line.text.pop();
@@ -224,7 +228,11 @@ fn read_raw(shell: &mut Shell<'_>, from: &mut From, line: &mut Line) -> Result<b
 }
 
 /// Lines joined by a backslash before the delimiter.
-fn read_escaped(shell: &mut Shell<'_>, from: &mut From, line: &mut Line) -> Result<bool, Unwind> {
+fn read_escaped(
+    shell: &mut Shell<'_>,
+    from: &mut ReadSource,
+    line: &mut EscapedLine,
+) -> Result<bool, Unwind> {
     loop {
         let mut part = Vec::new();
         let found = from.line(shell, &mut part)?;
@@ -259,10 +267,10 @@ fn read_escaped(shell: &mut Shell<'_>, from: &mut From, line: &mut Line) -> Resu
 /// At most so many characters, byte by byte: nothing beyond them is taken from the input.
 fn read_chars(
     shell: &mut Shell<'_>,
-    from: &mut From,
+    from: &mut ReadSource,
     limit: usize,
     raw: bool,
-    line: &mut Line,
+    line: &mut EscapedLine,
 ) -> Result<bool, Unwind> {
     let utf8 = !shell.state.options.expand().c_locale;
     let mut chars = 0;
@@ -309,8 +317,8 @@ fn read_chars(
 /// Gives the variables their values.
 fn store(
     shell: &mut Shell<'_>,
-    p: &Parsed<'_>,
-    line: Line,
+    p: &BuiltinArguments<'_>,
+    line: EscapedLine,
     exact: bool,
 ) -> Result<(), ExpandError> {
     if let Some(array) = p.value(b'a') {
@@ -342,7 +350,7 @@ fn store(
 fn store_array(
     shell: &mut Shell<'_>,
     array: &[u8],
-    line: &Line,
+    line: &EscapedLine,
     exact: bool,
 ) -> Result<(), ExpandError> {
     if !is_name(array) {
@@ -350,7 +358,7 @@ fn store_array(
     }
     let target = shell.follow(array)?.name.into_owned();
     if shell.state.vars.get(&target).is_some_and(|v| v.attrs.has(Attributes::ASSOC)) {
-        return Err(Cause::NotIndexed(target).into());
+        return Err(ExpandCause::NotIndexed(target).into());
     }
     let mut fields = IndexedArray::new();
     if exact {
@@ -390,7 +398,7 @@ fn ifs(shell: &mut Shell<'_>) -> Ifs {
 }
 
 /// The next field from `at` on and where the one after it begins; `None` at the end.
-fn field(line: &Line, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
+fn field(line: &EscapedLine, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
     let text = &line.text;
     let blank = |i: usize| ifs.is_blank(text[i]) && !line.is_escaped(i);
     // Length of the character of IFS there, which may have several bytes.
@@ -426,7 +434,7 @@ fn field(line: &Line, at: usize, ifs: &Ifs) -> Option<(Str, usize)> {
 
 /// What the last variable gets: the rest without surrounding blanks; a single field
 /// also without the delimiter after it.
-fn remainder(line: &Line, at: usize, ifs: &Ifs) -> Str {
+fn remainder(line: &EscapedLine, at: usize, ifs: &Ifs) -> Str {
     let text = &line.text;
     let blank = |i: usize| ifs.is_blank(text[i]) && !line.is_escaped(i);
     let mut start = at;
@@ -453,8 +461,8 @@ impl Shell<'_> {
             f.is_seekable() || events::poll_readable(f.file(), Duration::ZERO).unwrap_or(false)
         };
         match self.state.fds.get(fd) {
-            Some(Desc::File(f)) => now(f),
-            Some(Desc::Memory(m)) => m.real().is_none_or(|f| now(&f)),
+            Some(DescriptorTarget::File(f)) => now(f),
+            Some(DescriptorTarget::Memory(m)) => m.real().is_none_or(|f| now(&f)),
             _ => false,
         }
     }

@@ -1,13 +1,13 @@
 //! `return` (POSIX XCU).
 
-use super::Call;
+use super::BuiltinCall;
 use super::exit::status;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 use crate::state::traps::Trap;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let callable = shell.state.calls.can_return();
     let s = match (shell.state.here.trap_status, call.args()) {
         // Without operand, `return` in a trap action means the status before the trap; in that of

@@ -2,12 +2,12 @@
 
 use sh_expand::Str;
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::{SET_OPTIONS, SetOpt, letter, set_option};
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let args = call.args();
     if args.is_empty() {
         shell.print_all_set();
@@ -20,7 +20,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let options = &shell.state.options;
     let is_script = options.has(SetOpt::Posix) && !options.is_interactive();
     let ends = is_script && !shell.state.here.condition;
-    let mut args = Arguments { rest: args, replaces: false };
+    let mut args = SetArguments { rest: args, replaces: false };
     while let Some((sign, letters)) = args.next_options(shell) {
         let on = sign == b'-';
         for c in letters {
@@ -56,13 +56,13 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// What is left of the arguments.
-struct Arguments<'c> {
+struct SetArguments<'c> {
     rest: &'c [Str],
     /// `--`: what is left are the positional parameters, even if it is nothing.
     replaces: bool,
 }
 
-impl<'c> Arguments<'c> {
+impl<'c> SetArguments<'c> {
     /// The next bundle of letters with its sign, if one comes. `-` and `--` end the options.
     fn next_options(&mut self, shell: &mut Shell<'_>) -> Option<(u8, &'c [u8])> {
         let (first, rest) = self.rest.split_first()?;

@@ -1,12 +1,12 @@
 //! `shift` (POSIX XCU).
 
-use super::Call;
+use super::BuiltinCall;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::ShOpt;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];

@@ -1,46 +1,46 @@
 //! `shopt` (bash manual 4.3.2).
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::{
-    Options, SET_OPTIONS, SHOPT_OPTIONS, SetOpt, ShOpt, set_option, shopt_option,
+    SET_OPTIONS, SHOPT_OPTIONS, SetOpt, ShOpt, ShellOptions, set_option, shopt_option,
 };
 
 /// An option by name: of `shopt`, or with `-o` of `set`.
 #[derive(Clone, Copy)]
-enum Named {
+enum NamedOption {
     Set(SetOpt),
     Shopt(ShOpt),
 }
 
-impl Named {
-    fn find(name: &[u8], of_set: bool) -> Option<Named> {
+impl NamedOption {
+    fn find(name: &[u8], of_set: bool) -> Option<NamedOption> {
         match of_set {
-            true => set_option(name).map(Named::Set),
-            false => shopt_option(name).map(Named::Shopt),
+            true => set_option(name).map(NamedOption::Set),
+            false => shopt_option(name).map(NamedOption::Shopt),
         }
     }
 
     /// All with their names.
-    fn all(of_set: bool) -> Vec<(&'static str, Named)> {
+    fn all(of_set: bool) -> Vec<(&'static str, NamedOption)> {
         match of_set {
-            true => SET_OPTIONS.iter().map(|(n, o)| (*n, Named::Set(*o))).collect(),
-            false => SHOPT_OPTIONS.iter().map(|(n, o)| (*n, Named::Shopt(*o))).collect(),
+            true => SET_OPTIONS.iter().map(|(n, o)| (*n, NamedOption::Set(*o))).collect(),
+            false => SHOPT_OPTIONS.iter().map(|(n, o)| (*n, NamedOption::Shopt(*o))).collect(),
         }
     }
 
-    fn is_on(self, options: &Options) -> bool {
+    fn is_on(self, options: &ShellOptions) -> bool {
         match self {
-            Named::Set(o) => options.has(o),
-            Named::Shopt(o) => options.shopt(o),
+            NamedOption::Set(o) => options.has(o),
+            NamedOption::Shopt(o) => options.shopt(o),
         }
     }
 
     fn put(self, shell: &mut Shell<'_>, on: bool) {
         match self {
-            Named::Set(o) => shell.state.options.put(o, on),
-            Named::Shopt(o) => {
+            NamedOption::Set(o) => shell.state.options.put(o, on),
+            NamedOption::Shopt(o) => {
                 shell.state.options.put_shopt(o, on);
                 if o == ShOpt::ExtDebug && on {
                     shell.state.calls.begin_debugging(shell.state.params.list());
@@ -53,13 +53,13 @@ impl Named {
     fn line(self, name: &str, on: bool, as_command: bool) -> String {
         match self {
             _ if !as_command => format!("{name:<15}\t{}\n", if on { "on" } else { "off" }),
-            Named::Set(_) => format!("set {}o {name}\n", if on { '-' } else { '+' }),
-            Named::Shopt(_) => format!("shopt -{} {name}\n", if on { 's' } else { 'u' }),
+            NamedOption::Set(_) => format!("set {}o {name}\n", if on { '-' } else { '+' }),
+            NamedOption::Shopt(_) => format!("shopt -{} {name}\n", if on { 's' } else { 'u' }),
         }
     }
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "opqsu")?;
     let (set, unset, of_set) = (p.has(b's'), p.has(b'u'), p.has(b'o'));
     if set && unset {
@@ -69,7 +69,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let mut status = 0;
     let mut out = String::new();
     if p.operands.is_empty() {
-        for (name, option) in Named::all(of_set) {
+        for (name, option) in NamedOption::all(of_set) {
             let on = option.is_on(&shell.state.options);
             if !(set && !on || unset && on) {
                 out.push_str(&option.line(name, on, p.has(b'p')));
@@ -77,7 +77,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
     }
     for name in p.operands {
-        let Some(option) = Named::find(name, of_set) else {
+        let Some(option) = NamedOption::find(name, of_set) else {
             let kind: &[u8] =
                 if of_set { b": invalid option name" } else { b": invalid shell option name" };
             shell.builtin_error(call.name(), &[name, kind]);

@@ -6,15 +6,15 @@ use std::rc::Rc;
 use box_sys::strerror;
 use sh_expand::Str;
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
-use crate::run::{Text, TextKind};
+use crate::run::{SourceText, TextKind};
 use crate::shell::{Flow, Unwind};
-use crate::state::calls::Frame;
+use crate::state::calls::CallFrame;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps::Trap;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "p:")?;
     let Some((name, args)) = p.operands.split_first() else {
         shell.builtin_error(call.name(), &[b"filename argument required"]);
@@ -48,7 +48,7 @@ fn read(shell: &Shell<'_>, file: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 /// Reports a file that cannot be read: with `set -e` and in a POSIX shell that ends a script.
-fn unreadable(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8], e: &io::Error) -> Flow {
+fn unreadable(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8], e: &io::Error) -> Flow {
     let posix = shell.state.options.has(SetOpt::Posix);
     if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
         shell.builtin_error(call.name(), &[name, b": is a directory"]);
@@ -78,7 +78,7 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
         [] => vec![name.clone()],
         args => args.to_vec(),
     };
-    shell.state.calls.push(Frame {
+    shell.state.calls.push(CallFrame {
         name: Rc::new(b"source".to_vec()),
         source: Rc::new(file),
         call_line: line,
@@ -89,7 +89,8 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
     // The file does not see the DEBUG trap, unless it is to be inherited (bash manual, `.`).
     let traced = shell.state.options.has(SetOpt::FuncTrace);
     let debug = if traced { None } else { shell.state.traps.take_debug() };
-    let r = shell.keeping_command(|s| s.run_text(Text { text, line: 1, kind: TextKind::Commands }));
+    let r = shell
+        .keeping_command(|s| s.run_text(SourceText { text, line: 1, kind: TextKind::Commands }));
     let mut r = match r {
         Err(Unwind::Return(s)) => Ok(s),
         other => other,

@@ -1,10 +1,10 @@
 //! `suspend` (bash manual 7.2). Nothing here can stop a shell and let it go on, so that it fails as without job control.
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "f")?;
     if !p.operands.is_empty() {
         shell.builtin_error(call.name(), &[b"too many arguments"]);

@@ -3,28 +3,28 @@
 
 use std::cmp::Ordering;
 
-use box_applet::condition::{self, Files, Judge, Problem};
+use box_applet::condition::{self, ConditionHost, ConditionProblem, FileComparison};
 use box_sys::meta;
 
-use super::Call;
+use super::BuiltinCall;
 use super::opts::integer;
 use crate::Shell;
-use crate::io::Desc;
+use crate::io::DescriptorTarget;
 use crate::shell::{Flow, Unwind};
 
 /// Why there is no answer.
 enum Stop {
-    Problem(Problem),
+    Problem(ConditionProblem),
     Unwind(Unwind),
 }
 
-impl From<Problem> for Stop {
-    fn from(problem: Problem) -> Stop {
+impl From<ConditionProblem> for Stop {
+    fn from(problem: ConditionProblem) -> Stop {
         Stop::Problem(problem)
     }
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let mut args = call.args();
     if call.name() == b"[" {
         match args.split_last() {
@@ -47,25 +47,27 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// What is wrong.
-fn message(problem: &Problem) -> [&[u8]; 3] {
+fn message(problem: &ConditionProblem) -> [&[u8]; 3] {
     match problem {
-        Problem::NotUnary { operator, .. } => [b"", operator, b": unary operator expected"],
-        Problem::NotBinary(operator) => [b"", operator, b": binary operator expected"],
-        Problem::Missing(_) => [b"argument expected", b"", b""],
-        Problem::Unclosed(None) => [b"`)' expected", b"", b""],
-        Problem::Unclosed(Some(found)) => [b"`)' expected, found ", found, b""],
-        Problem::Extra(word) if word.starts_with(b"-") => {
+        ConditionProblem::NotUnary { operator, .. } => {
+            [b"", operator, b": unary operator expected"]
+        }
+        ConditionProblem::NotBinary(operator) => [b"", operator, b": binary operator expected"],
+        ConditionProblem::Missing(_) => [b"argument expected", b"", b""],
+        ConditionProblem::Unclosed(None) => [b"`)' expected", b"", b""],
+        ConditionProblem::Unclosed(Some(found)) => [b"`)' expected, found ", found, b""],
+        ConditionProblem::Extra(word) if word.starts_with(b"-") => {
             [b"syntax error: `", word, b"' unexpected"]
         }
-        Problem::Extra(_) => [b"too many arguments", b"", b""],
-        Problem::Integer(text) => [b"", text, b": integer expression expected"],
-        Problem::Deep => [b"expression too deeply nested", b"", b""],
+        ConditionProblem::Extra(_) => [b"too many arguments", b"", b""],
+        ConditionProblem::Integer(text) => [b"", text, b": integer expression expected"],
+        ConditionProblem::Deep => [b"expression too deeply nested", b"", b""],
     }
 }
 
 struct Builtin<'s, 'a>(&'s mut Shell<'a>);
 
-impl Judge for Builtin<'_, '_> {
+impl ConditionHost for Builtin<'_, '_> {
     type Error = Stop;
     const UNARY: &'static [u8] = b"abcdefghknoprstuvwxzGLNORS";
 
@@ -85,11 +87,11 @@ impl Judge for Builtin<'_, '_> {
     }
 
     fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, Stop> {
-        let number = |t: &[u8]| integer(t).ok_or_else(|| Problem::Integer(t.to_vec()));
+        let number = |t: &[u8]| integer(t).ok_or_else(|| ConditionProblem::Integer(t.to_vec()));
         Ok(number(left)?.cmp(&number(right)?))
     }
 
-    fn files(&mut self, operator: Files, left: &[u8], right: &[u8]) -> bool {
+    fn files(&mut self, operator: FileComparison, left: &[u8], right: &[u8]) -> bool {
         files(self.0, operator, left, right)
     }
 }
@@ -114,7 +116,7 @@ pub(crate) fn unary(shell: &mut Shell<'_>, letter: u8, operand: &[u8]) -> bool {
         match (letter, desc) {
             (b'e' | b'a' | b'r' | b'w', desc) => return desc.is_some(),
             (_, None) => return false,
-            (b'p', Some(Desc::File(f))) => return !f.is_seekable() && !f.is_terminal(),
+            (b'p', Some(DescriptorTarget::File(f))) => return !f.is_seekable() && !f.is_terminal(),
             (b'p', Some(_)) => return true,
             _ => {}
         }
@@ -124,7 +126,12 @@ pub(crate) fn unary(shell: &mut Shell<'_>, letter: u8, operand: &[u8]) -> bool {
 }
 
 /// `-nt`, `-ot`, `-ef`.
-pub(crate) fn files(shell: &mut Shell<'_>, operator: Files, left: &[u8], right: &[u8]) -> bool {
+pub(crate) fn files(
+    shell: &mut Shell<'_>,
+    operator: FileComparison,
+    left: &[u8],
+    right: &[u8],
+) -> bool {
     shell.about_to_look();
     let (left, right) = (stat(shell, left, true), stat(shell, right, true));
     condition::files(operator, left.as_ref(), right.as_ref())

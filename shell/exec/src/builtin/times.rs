@@ -1,11 +1,11 @@
 //! `times` (POSIX XCU).
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 
 /// CPU times of the shell and of its children (POSIX XCU times).
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     shell.options(call, "")?;
     let t = box_sys::events::cpu_times();
     let show = |d: std::time::Duration| {

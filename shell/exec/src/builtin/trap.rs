@@ -4,17 +4,17 @@ use std::rc::Rc;
 
 use box_text::escape::alias_quote;
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::SetOpt;
 use crate::state::traps;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "lp")?;
     if p.has(b'l') {
         let argv = [Rc::new(b"kill".to_vec()), Rc::new(b"-l".to_vec())];
-        return super::kill::run(shell, &Call { argv: &argv, operands: &[] });
+        return super::kill::run(shell, &BuiltinCall { argv: &argv, operands: &[] });
     }
     if p.operands.is_empty() || p.has(b'p') {
         return show(shell, call, p.operands, p.has(b'p'));
@@ -52,7 +52,12 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     Ok(status)
 }
 
-fn show(shell: &mut Shell<'_>, call: &Call<'_>, names: &[sh_expand::Str], all: bool) -> Flow {
+fn show(
+    shell: &mut Shell<'_>,
+    call: &BuiltinCall<'_>,
+    names: &[sh_expand::Str],
+    all: bool,
+) -> Flow {
     let mut wanted = Vec::new();
     let mut status = 0;
     for n in names {

@@ -1,9 +1,9 @@
 //! `:` and `true` (POSIX XCU).
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(_: &mut Shell<'_>, _: &Call<'_>) -> Flow {
+pub(super) fn run(_: &mut Shell<'_>, _: &BuiltinCall<'_>) -> Flow {
     Ok(0)
 }

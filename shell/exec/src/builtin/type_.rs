@@ -4,14 +4,14 @@ use box_applet::program;
 use box_sys::path;
 use box_text::escape::alias_quote;
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::ShOpt;
 
 /// The style of a description.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum DescriptionStyle {
     /// `foo is a shell builtin`
     Long,
     /// `command -v`
@@ -55,7 +55,7 @@ pub(super) fn reserved() -> &'static [&'static [u8]] {
     RESERVED
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     // Old spellings.
     let argv: Vec<_> = call
         .argv
@@ -67,25 +67,25 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             _ => a.clone(),
         })
         .collect();
-    let inner = Call { argv: &argv, operands: &[] };
+    let inner = BuiltinCall { argv: &argv, operands: &[] };
     let p = shell.options(&inner, "afptP")?;
     let how = if p.has(b't') {
-        How::Kind
+        DescriptionStyle::Kind
     } else if p.has(b'p') || p.has(b'P') {
-        How::Path
+        DescriptionStyle::Path
     } else {
-        How::Long
+        DescriptionStyle::Long
     };
     let mut status = 0;
     for name in p.operands {
         let found = if p.has(b'P') {
-            files(shell, name, How::Path, p.has(b'a'))
+            files(shell, name, DescriptionStyle::Path, p.has(b'a'))
         } else {
             describe_all(shell, name, how, p.has(b'a'), p.has(b'f'))
         };
         if !found {
             status = 1;
-            if how == How::Long {
+            if how == DescriptionStyle::Long {
                 shell.builtin_error(call.name(), &[name, b": not found"]);
             }
         }
@@ -94,9 +94,15 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// Describes what a name means to `command -v`/`-V`.
-pub fn describe(shell: &mut Shell<'_>, name: &[u8], command: &[u8], how: How, all: bool) -> bool {
+pub fn describe(
+    shell: &mut Shell<'_>,
+    name: &[u8],
+    command: &[u8],
+    how: DescriptionStyle,
+    all: bool,
+) -> bool {
     let found = describe_all(shell, name, how, all, false);
-    if !found && how == How::Long {
+    if !found && how == DescriptionStyle::Long {
         shell.builtin_error(command, &[name, b": not found"]);
     }
     found
@@ -105,17 +111,17 @@ pub fn describe(shell: &mut Shell<'_>, name: &[u8], command: &[u8], how: How, al
 fn describe_all(
     shell: &mut Shell<'_>,
     name: &[u8],
-    how: How,
+    how: DescriptionStyle,
     all: bool,
     no_functions: bool,
 ) -> bool {
     let mut found = false;
     let say = |shell: &mut Shell<'_>, long: &[&[u8]], short: &[u8], kind: &[u8]| {
         let line = match how {
-            How::Long => long.concat(),
-            How::Short => short.to_vec(),
-            How::Kind => kind.to_vec(),
-            How::Path => return,
+            DescriptionStyle::Long => long.concat(),
+            DescriptionStyle::Short => short.to_vec(),
+            DescriptionStyle::Kind => kind.to_vec(),
+            DescriptionStyle::Path => return,
         };
         shell.out(&[line.as_slice(), b"\n"].concat());
     };
@@ -137,7 +143,7 @@ fn describe_all(
         && let Some(f) = shell.state.functions.get(name).cloned()
     {
         let body = match how {
-            How::Long => shell.function_text(&f),
+            DescriptionStyle::Long => shell.function_text(&f),
             _ => Vec::new(),
         };
         say(shell, &[name, b" is a function\n", &body], name, b"function");
@@ -157,7 +163,7 @@ fn describe_all(
     found
 }
 
-fn files(shell: &mut Shell<'_>, name: &[u8], how: How, all: bool) -> bool {
+fn files(shell: &mut Shell<'_>, name: &[u8], how: DescriptionStyle, all: bool) -> bool {
     shell.about_to_look();
     let hashed = shell.state.commands.location(name).map(std::path::Path::to_path_buf);
     let mut list = Vec::new();
@@ -168,7 +174,7 @@ fn files(shell: &mut Shell<'_>, name: &[u8], how: How, all: bool) -> bool {
             list.push(name.to_vec());
         }
     } else if let (Some(f), false) = (&hashed, all) {
-        from_hash = how == How::Long;
+        from_hash = how == DescriptionStyle::Long;
         list.push(path::to_bytes(f).to_vec());
     } else {
         let search = shell.var(b"PATH").unwrap_or_default();
@@ -195,10 +201,10 @@ fn files(shell: &mut Shell<'_>, name: &[u8], how: How, all: bool) -> bool {
     }
     for f in &list {
         let line = match how {
-            How::Long if from_hash => [name, b" is hashed (", f, b")"].concat(),
-            How::Long => [name, b" is ", f].concat(),
-            How::Short | How::Path => f.clone(),
-            How::Kind => b"file".to_vec(),
+            DescriptionStyle::Long if from_hash => [name, b" is hashed (", f, b")"].concat(),
+            DescriptionStyle::Long => [name, b" is ", f].concat(),
+            DescriptionStyle::Short | DescriptionStyle::Path => f.clone(),
+            DescriptionStyle::Kind => b"file".to_vec(),
         };
         shell.out(&[line.as_slice(), b"\n"].concat());
     }

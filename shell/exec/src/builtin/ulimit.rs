@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use sh_expand::Str;
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 
@@ -47,7 +47,7 @@ const RESOURCES: &[Resource] = &[
 
 /// What one call asks for.
 #[derive(Default)]
-struct Request<'r> {
+struct UlimitRequest<'r> {
     soft: bool,
     hard: bool,
     all: bool,
@@ -55,8 +55,8 @@ struct Request<'r> {
 }
 
 /// Each letter may have a value: the rest of its word, or the next word. `None` after a message.
-fn parse(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<Request<'static>, Unwind> {
-    let mut request = Request::default();
+fn parse(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Result<UlimitRequest<'static>, Unwind> {
+    let mut request = UlimitRequest::default();
     let args = call.args();
     let mut i = 0;
     while let Some(arg) = args.get(i).filter(|a| a.len() > 1 && a[0] == b'-') {
@@ -114,7 +114,7 @@ fn line(resource: &Resource, value: u64) -> String {
     format!("{:<width$}{unit} {}\n", resource.name, shown(value))
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let request = parse(shell, call)?;
     let limits = |shell: &Shell<'_>, r: &Resource| {
         shell.state.ulimits().get(&r.letter).copied().unwrap_or((r.soft, r.hard))

@@ -1,6 +1,6 @@
 //! `umask` (POSIX XCU): octal and symbolic modes.
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 
@@ -68,7 +68,7 @@ fn apply(mask: u16, text: &[u8]) -> Option<u16> {
     Some(!allowed & 0o777)
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "pS")?;
     let Some(mode) = p.operands.first() else {
         let mask = shell.state.umask;

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "a")?;
     if p.has(b'a') {
         shell.state.aliases = Rc::default();

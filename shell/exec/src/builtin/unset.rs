@@ -2,16 +2,16 @@
 
 use std::rc::Rc;
 
-use sh_expand::{Attributes, Cause, ExpandError, OwnedKey};
+use sh_expand::{Attributes, ExpandCause, ExpandError, OwnedKey};
 
-use super::Call;
+use super::BuiltinCall;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::assign::{is_name, split_reference};
 use crate::state::options::ShOpt;
-use crate::state::vars::{Dynamic, OUTERMOST, Slot, decimal};
+use crate::state::vars::{Dynamic, OUTERMOST, VarSlot, decimal};
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "fnv")?;
     if p.has(b'f') && p.has(b'v') {
         shell.builtin_error(
@@ -49,8 +49,8 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         match variable(shell, arg, p.has(b'n')) {
             Ok(()) => {}
-            Err(Refused::Key(e)) => return Err(shell.expansion_failed(e)),
-            Err(Refused::Told(e)) => {
+            Err(UnsetRefusal::Key(e)) => return Err(shell.expansion_failed(e)),
+            Err(UnsetRefusal::Told(e)) => {
                 shell.builtin_error(call.name(), &[&e.message()]);
                 status = 1;
             }
@@ -60,20 +60,20 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// Why a variable stays.
-enum Refused {
+enum UnsetRefusal {
     /// The builtin says so and goes on.
     Told(ExpandError),
     /// A subscript that could not be expanded gives the command up.
     Key(ExpandError),
 }
 
-impl From<ExpandError> for Refused {
-    fn from(e: ExpandError) -> Refused {
-        Refused::Told(e)
+impl From<ExpandError> for UnsetRefusal {
+    fn from(e: ExpandError) -> UnsetRefusal {
+        UnsetRefusal::Told(e)
     }
 }
 
-fn function(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) -> i32 {
+fn function(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, name: &[u8]) -> i32 {
     if shell.state.functions.get(name).is_some_and(|f| f.attrs.has(Attributes::READONLY)) {
         shell.builtin_error(call.name(), &[name, b": cannot unset: readonly function"]);
         return 1;
@@ -86,7 +86,7 @@ fn function(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) -> i32 {
     0
 }
 
-fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(), Refused> {
+fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(), UnsetRefusal> {
     let (name, sub) = split_reference(arg);
     if nameref_itself
         && !shell.state.vars.get(name).is_some_and(|v| v.attrs.has(Attributes::NAMEREF))
@@ -94,12 +94,12 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
         return Ok(());
     }
     let target = if nameref_itself {
-        crate::state::assign::Target { name: name.into(), subscript: None }
+        crate::state::assign::AssignTarget { name: name.into(), subscript: None }
     } else {
         match shell.follow(name)? {
             // Of a local nameref to its own name, the nameref.
             target if target.name.first() == Some(&OUTERMOST) && sub.is_none() => {
-                crate::state::assign::Target { name: name.into(), subscript: None }
+                crate::state::assign::AssignTarget { name: name.into(), subscript: None }
             }
             target => target,
         }
@@ -119,7 +119,7 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
     let sub = sub.map(|s| s.to_vec()).or_else(|| target.subscript.map(|s| s.to_vec()));
     let Some(v) = shell.state.vars.get(&base) else { return Ok(()) };
     if v.attrs.has(Attributes::READONLY) {
-        return Err(ExpandError::from(Cause::ReadonlyKept(base)).into());
+        return Err(ExpandError::from(ExpandCause::ReadonlyKept(base)).into());
     }
     match sub {
         Some(sub) => element(shell, &base, &sub),
@@ -133,53 +133,58 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
 }
 
 /// What a subscript of `name` means.
-fn key(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<OwnedKey, Refused> {
+fn key(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<OwnedKey, UnsetRefusal> {
     sh_expand::subscript_text_key(shell, name, sub).map_err(|e| match e.is_missing_element() {
-        true => Refused::Told(e),
-        false => Refused::Key(e),
+        true => UnsetRefusal::Told(e),
+        false => UnsetRefusal::Key(e),
     })
 }
 
-fn bad_subscript(sub: &[u8]) -> Refused {
-    Refused::Told(ExpandError::bad_subscript(b"", sub))
+fn bad_subscript(sub: &[u8]) -> UnsetRefusal {
+    UnsetRefusal::Told(ExpandError::bad_subscript(b"", sub))
 }
 
-fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), Refused> {
+fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), UnsetRefusal> {
     let all = sub == b"@" || sub == b"*";
     if sub.is_empty() {
         return Ok(());
     }
     let Some(v) = shell.state.vars.get(name) else { return Ok(()) };
     match v.slot {
-        Slot::Dynamic(Dynamic::BashAliases) => {
+        VarSlot::Dynamic(Dynamic::BashAliases) => {
             Rc::make_mut(&mut shell.state.aliases).remove(sub);
         }
-        Slot::Dynamic(Dynamic::BashCmds) => {
+        VarSlot::Dynamic(Dynamic::BashCmds) => {
             shell.state.commands.forget(sub);
         }
-        Slot::Dynamic(_) => {}
+        VarSlot::Dynamic(_) => {}
         _ if v.is_assoc() => return of_assoc(shell, name, sub, all),
         _ if v.is_array() => return of_indexed(shell, name, sub, all),
         // A scalar is the element 0 of itself.
         _ => match all || key(shell, name, sub)? != OwnedKey::Index(0) {
-            true => return Err(ExpandError::from(Cause::NotAnArray(name.to_vec())).into()),
+            true => return Err(ExpandError::from(ExpandCause::NotAnArray(name.to_vec())).into()),
             false => shell.state.vars.unset(name, false),
         },
     }
     Ok(())
 }
 
-fn of_indexed(shell: &mut Shell<'_>, name: &[u8], sub: &[u8], all: bool) -> Result<(), Refused> {
+fn of_indexed(
+    shell: &mut Shell<'_>,
+    name: &[u8],
+    sub: &[u8],
+    all: bool,
+) -> Result<(), UnsetRefusal> {
     if all {
         // The array stays, without elements.
-        if let Some(Slot::Indexed(a)) = shell.state.vars.get_mut(name).map(|v| &mut v.slot) {
+        if let Some(VarSlot::Indexed(a)) = shell.state.vars.get_mut(name).map(|v| &mut v.slot) {
             *a = Rc::default();
         }
         return Ok(());
     }
     let OwnedKey::Index(i) = key(shell, name, sub)? else { return Ok(()) };
     match shell.state.vars.get_mut(name).map(|v| &mut v.slot) {
-        Some(Slot::Indexed(a)) => {
+        Some(VarSlot::Indexed(a)) => {
             let a = Rc::make_mut(a);
             match a.resolve(i) {
                 Some(i) => a.unset(i),
@@ -192,7 +197,7 @@ fn of_indexed(shell: &mut Shell<'_>, name: &[u8], sub: &[u8], all: bool) -> Resu
     Ok(())
 }
 
-fn of_assoc(shell: &mut Shell<'_>, name: &[u8], sub: &[u8], all: bool) -> Result<(), Refused> {
+fn of_assoc(shell: &mut Shell<'_>, name: &[u8], sub: &[u8], all: bool) -> Result<(), UnsetRefusal> {
     // With `assoc_expand_once` the key is not expanded again.
     let literal = all || shell.state.options.shopt(ShOpt::AssocExpandOnce);
     let key = match literal {
@@ -205,7 +210,7 @@ fn of_assoc(shell: &mut Shell<'_>, name: &[u8], sub: &[u8], all: bool) -> Result
     if key.is_empty() {
         return Err(bad_subscript(sub));
     }
-    if let Some(Slot::Assoc(a)) = shell.state.vars.get_mut(name).map(|v| &mut v.slot) {
+    if let Some(VarSlot::Assoc(a)) = shell.state.vars.get_mut(name).map(|v| &mut v.slot) {
         Rc::make_mut(a).unset(&key);
     }
     Ok(())

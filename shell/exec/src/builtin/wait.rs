@@ -6,7 +6,7 @@ use std::time::Duration;
 use box_sys::Pid;
 use sh_expand::{Attributes, Str};
 
-use super::Call;
+use super::BuiltinCall;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
@@ -14,7 +14,7 @@ use crate::state::assign::{is_reference, split_reference};
 use crate::state::jobs::{Job, Jobs};
 use crate::state::vars::decimal;
 
-pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &BuiltinCall<'_>) -> Flow {
     let p = shell.options(call, "fnp:")?;
     shell.sync_output();
     if shell.state.jobs.is_foreign() {
@@ -37,10 +37,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         true => wait_any(shell, call, p.operands)?,
         false if p.operands.is_empty() => wait_all(shell)?,
         false => {
-            let mut last = Waited::status(0);
+            let mut last = WaitResult::status(0);
             for operand in p.operands {
                 let waited = wait_operand(shell, call, operand);
-                last = Waited { pid: waited.pid.or(last.pid), ..waited };
+                last = WaitResult { pid: waited.pid.or(last.pid), ..waited };
                 if last.is_interrupted {
                     break;
                 }
@@ -56,7 +56,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// How waiting ended.
-struct Waited {
+struct WaitResult {
     status: i32,
     /// The process whose status that is, for `-p`.
     pid: Option<Pid>,
@@ -64,60 +64,60 @@ struct Waited {
     is_interrupted: bool,
 }
 
-impl Waited {
-    fn status(status: i32) -> Waited {
-        Waited { status, pid: None, is_interrupted: false }
+impl WaitResult {
+    fn status(status: i32) -> WaitResult {
+        WaitResult { status, pid: None, is_interrupted: false }
     }
 
-    fn interrupted(signal: u8) -> Waited {
-        Waited { status: 128 + i32::from(signal), pid: None, is_interrupted: true }
+    fn interrupted(signal: u8) -> WaitResult {
+        WaitResult { status: 128 + i32::from(signal), pid: None, is_interrupted: true }
     }
 
     /// For a process of this number: its status, or the signal that came first.
-    fn of(pid: Pid, result: Result<i32, u8>) -> Waited {
+    fn of(pid: Pid, result: Result<i32, u8>) -> WaitResult {
         match result {
-            Ok(status) => Waited { status, pid: Some(pid), is_interrupted: false },
-            Err(signal) => Waited::interrupted(signal),
+            Ok(status) => WaitResult { status, pid: Some(pid), is_interrupted: false },
+            Err(signal) => WaitResult::interrupted(signal),
         }
     }
 }
 
 /// `wait`: for all jobs.
-fn wait_all(shell: &mut Shell<'_>) -> Result<Waited, Unwind> {
+fn wait_all(shell: &mut Shell<'_>) -> Result<WaitResult, Unwind> {
     let ids: Vec<u32> = shell.state.jobs.list().iter().map(Job::id).collect();
     for id in ids {
         if let Err(signal) = shell.wait_job_or_signal(id) {
-            return Ok(Waited::interrupted(signal));
+            return Ok(WaitResult::interrupted(signal));
         }
         shell.run_pending_traps()?;
     }
-    Ok(Waited::status(0))
+    Ok(WaitResult::status(0))
 }
 
 /// `wait %job` or `wait pid`.
-fn wait_operand(shell: &mut Shell<'_>, call: &Call<'_>, operand: &[u8]) -> Waited {
+fn wait_operand(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, operand: &[u8]) -> WaitResult {
     if operand.starts_with(b"%") {
         let job = shell.state.jobs.by_spec(operand).map(|job| (job.id(), job.last_pid()));
         return match job {
-            Ok((id, pid)) => Waited::of(pid, shell.wait_job_or_signal(id)),
+            Ok((id, pid)) => WaitResult::of(pid, shell.wait_job_or_signal(id)),
             Err(e) => {
                 shell.builtin_error(call.name(), &[operand, b": ", e.as_bytes()]);
-                Waited::status(127)
+                WaitResult::status(127)
             }
         };
     }
     let Some(pid) = integer(operand).and_then(|n| u32::try_from(n).ok()) else {
         shell.builtin_error(call.name(), &[b"`", operand, b"': not a pid or valid job spec"]);
-        return Waited::status(1);
+        return WaitResult::status(1);
     };
     match wait_pid(shell, call, pid) {
-        Ok(127) => Waited::status(127),
-        result => Waited::of(pid, result),
+        Ok(127) => WaitResult::status(127),
+        result => WaitResult::of(pid, result),
     }
 }
 
 /// The status of a process; the error is the signal with a trap that came first.
-fn wait_pid(shell: &mut Shell<'_>, call: &Call<'_>, pid: Pid) -> Result<i32, u8> {
+fn wait_pid(shell: &mut Shell<'_>, call: &BuiltinCall<'_>, pid: Pid) -> Result<i32, u8> {
     if let Some(job) = shell.state.jobs.by_pid(pid) {
         let id = job.id();
         let status = shell.wait_job_or_signal(id)?;
@@ -151,7 +151,11 @@ fn wait_pid(shell: &mut Shell<'_>, call: &Call<'_>, pid: Pid) -> Result<i32, u8>
 }
 
 /// `wait -n`: for the first of some jobs, or of all.
-fn wait_any(shell: &mut Shell<'_>, call: &Call<'_>, operands: &[Str]) -> Result<Waited, Unwind> {
+fn wait_any(
+    shell: &mut Shell<'_>,
+    call: &BuiltinCall<'_>,
+    operands: &[Str],
+) -> Result<WaitResult, Unwind> {
     let mut ids = Vec::new();
     for a in operands {
         match shell.state.jobs.named(a).map(Job::id) {
@@ -163,7 +167,7 @@ fn wait_any(shell: &mut Shell<'_>, call: &Call<'_>, operands: &[Str]) -> Result<
         ids.extend(shell.state.jobs.list().iter().map(Job::id));
     }
     if ids.is_empty() {
-        return Ok(Waited::status(127));
+        return Ok(WaitResult::status(127));
     }
     let find = |shell: &Shell<'_>, wanted: fn(&Job) -> bool| {
         let mut jobs = ids.iter().filter_map(|id| shell.state.jobs.find(*id));
@@ -171,16 +175,16 @@ fn wait_any(shell: &mut Shell<'_>, call: &Call<'_>, operands: &[Str]) -> Result<
     };
     // Jobs whose output we carry must be read, else they may never end.
     if let Some((id, pid)) = find(shell, |j| !j.pumps().is_empty()) {
-        return Ok(Waited::of(pid, Ok(shell.wait_job(id))));
+        return Ok(WaitResult::of(pid, Ok(shell.wait_job(id))));
     }
     let mut pause = Duration::from_micros(100);
     loop {
         shell.reap();
         if let Some((id, pid)) = find(shell, Job::is_done) {
-            return Ok(Waited::of(pid, Ok(shell.wait_job(id))));
+            return Ok(WaitResult::of(pid, Ok(shell.wait_job(id))));
         }
         if let Some(signal) = shell.waiting_signal() {
-            return Ok(Waited::interrupted(signal));
+            return Ok(WaitResult::interrupted(signal));
         }
         box_sys::events::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));

@@ -4,7 +4,7 @@ use sh_expand::Attributes;
 use std::rc::Rc;
 
 use crate::Shell;
-use crate::state::vars::{Slot, Var};
+use crate::state::vars::{ShellVar, VarSlot};
 
 /// Names and values.
 pub(crate) type EnvList = Rc<Vec<(Vec<u8>, Vec<u8>)>>;
@@ -43,7 +43,7 @@ impl Shell<'_> {
                 continue;
             }
             match v {
-                Var { slot: Slot::Dynamic(_), .. } => dynamic.push(name.clone()),
+                ShellVar { slot: VarSlot::Dynamic(_), .. } => dynamic.push(name.clone()),
                 v => {
                     if let Some(t) = v.text() {
                         env.push((name.to_vec(), t.to_vec()));

@@ -7,8 +7,8 @@ use sh_expand::{Attributes, Str};
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::FunctionDef;
-use crate::state::calls::Frame;
-use crate::state::here::Context;
+use crate::state::calls::CallFrame;
+use crate::state::here::CommandContext;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps::{Trap, TrapSet};
 use crate::state::vars::ScopeKind;
@@ -52,7 +52,7 @@ impl Shell<'_> {
         let positional = Rc::new(argv[1..].to_vec());
         let line = self.state.line;
         let debugged = self.state.options.shopt(ShOpt::ExtDebug);
-        self.state.calls.push(Frame {
+        self.state.calls.push(CallFrame {
             name,
             source: def.source.clone(),
             call_line: line,
@@ -66,7 +66,7 @@ impl Shell<'_> {
         }
         let reaching = self.traps_in(def);
         let hidden = self.state.traps.enter_function(reaching);
-        let r = self.within(Context::Function, |s| s.command_in_function(def));
+        let r = self.within(CommandContext::Function, |s| s.command_in_function(def));
         let mut r = match r {
             Err(Unwind::Return(status)) => Ok(status),
             // A loop outside of the function is not the function's business in bash.

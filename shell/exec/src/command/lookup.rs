@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use box_applet::program::{self, Program};
+use box_applet::program::{self, ProgramForm};
 use box_sys::{path, strerror};
 use sh_syntax::ast::Assignment;
 
@@ -12,11 +12,11 @@ use crate::state::FunctionDef;
 use crate::state::options::{SetOpt, ShOpt};
 
 /// What a command name means.
-pub enum Found {
+pub enum ResolvedCommand {
     Function(FunctionDef),
     Builtin(&'static Builtin),
     Program(ProgramFile),
-    Nothing(Missing),
+    Nothing(MissingCommand),
 }
 
 /// A program file and how it is started.
@@ -31,7 +31,7 @@ pub struct ProgramFile {
 
 /// Why a command cannot be run.
 #[derive(Clone, Debug)]
-pub enum Why {
+pub enum MissingReason {
     /// No directory of PATH has it.
     NotFound,
     /// There is no PATH to look in.
@@ -46,71 +46,73 @@ pub enum Why {
     Binary,
 }
 
-impl std::fmt::Display for Why {
+impl std::fmt::Display for MissingReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Why::NotFound => f.write_str("command not found"),
-            Why::NoPath => f.write_str("No such file or directory"),
-            Why::System { error, .. } => f.write_str(error),
-            Why::NoInterpreter => f.write_str("cannot execute: required file not found"),
-            Why::BadInterpreter(name) => {
+            MissingReason::NotFound => f.write_str("command not found"),
+            MissingReason::NoPath => f.write_str("No such file or directory"),
+            MissingReason::System { error, .. } => f.write_str(error),
+            MissingReason::NoInterpreter => f.write_str("cannot execute: required file not found"),
+            MissingReason::BadInterpreter(name) => {
                 let name = String::from_utf8_lossy(name);
                 write!(f, "{name}: bad interpreter: Permission denied")
             }
-            Why::Binary => f.write_str("cannot execute binary file: Exec format error"),
+            MissingReason::Binary => f.write_str("cannot execute binary file: Exec format error"),
         }
     }
 }
 
 /// Why there is no such command.
 #[derive(Clone, Debug)]
-pub struct Missing {
-    pub why: Why,
+pub struct MissingCommand {
+    pub why: MissingReason,
     /// The file that PATH led to.
     pub file: Option<PathBuf>,
 }
 
-impl Missing {
+impl MissingCommand {
     /// Why a program cannot be started.
-    pub(crate) fn of(e: &std::io::Error) -> Missing {
+    pub(crate) fn of(e: &std::io::Error) -> MissingCommand {
         let is_missing = e.kind() == std::io::ErrorKind::NotFound;
-        Missing::new(Why::System { error: strerror(e), is_missing })
+        MissingCommand::new(MissingReason::System { error: strerror(e), is_missing })
     }
 
     /// The same of the file that a name without a slash led to.
-    pub(crate) fn found_at(mut self, name: &[u8], file: &Path) -> Missing {
+    pub(crate) fn found_at(mut self, name: &[u8], file: &Path) -> MissingCommand {
         self.file = (!name.contains(&b'/')).then(|| file.to_path_buf());
         self
     }
 
-    fn new(why: Why) -> Missing {
-        Missing { why, file: None }
+    fn new(why: MissingReason) -> MissingCommand {
+        MissingCommand { why, file: None }
     }
 
     /// The exit status (POSIX, Shell Command Language, 2.8.2).
     pub(crate) fn status(&self) -> i32 {
         match self.why {
-            Why::NotFound | Why::NoPath | Why::NoInterpreter => 127,
-            Why::System { is_missing: true, .. } => 127,
-            Why::System { is_missing: false, .. } | Why::BadInterpreter(_) | Why::Binary => 126,
+            MissingReason::NotFound | MissingReason::NoPath | MissingReason::NoInterpreter => 127,
+            MissingReason::System { is_missing: true, .. } => 127,
+            MissingReason::System { is_missing: false, .. }
+            | MissingReason::BadInterpreter(_)
+            | MissingReason::Binary => 126,
         }
     }
 
     pub(crate) fn is_not_found(&self) -> bool {
-        matches!(self.why, Why::NotFound)
+        matches!(self.why, MissingReason::NotFound)
     }
 }
 
 impl Shell<'_> {
     /// Functions come before builtins; in POSIX mode special builtins come first.
-    pub(crate) fn find_command(&mut self, name: &[u8]) -> Found {
+    pub(crate) fn find_command(&mut self, name: &[u8]) -> ResolvedCommand {
         if let Some(f) = self.state.functions.get(name)
             && !(self.state.options.has(SetOpt::Posix) && builtin::is_special(name))
         {
-            return Found::Function(f.clone());
+            return ResolvedCommand::Function(f.clone());
         }
         if let Some(b) = self.builtin(name) {
-            return Found::Builtin(b);
+            return ResolvedCommand::Builtin(b);
         }
         self.find_program(name)
     }
@@ -119,11 +121,11 @@ impl Shell<'_> {
     /// in the new value (POSIX, Shell Command Language, 2.9.1.4).
     pub(crate) fn find_again(
         &mut self,
-        found: Found,
+        found: ResolvedCommand,
         name: &[u8],
         assignments: &[Assignment],
-    ) -> Found {
-        let is_program = matches!(found, Found::Program(_) | Found::Nothing(_));
+    ) -> ResolvedCommand {
+        let is_program = matches!(found, ResolvedCommand::Program(_) | ResolvedCommand::Nothing(_));
         if is_program && assignments.iter().any(|a| a.name.as_ref() == b"PATH") {
             return self.find_program(name);
         }
@@ -137,18 +139,18 @@ impl Shell<'_> {
     }
 
     /// Looks a name up as a program.
-    pub(crate) fn find_program(&mut self, name: &[u8]) -> Found {
+    pub(crate) fn find_program(&mut self, name: &[u8]) -> ResolvedCommand {
         match self.locate(name) {
             Ok(file) => match self.inspect(file.clone(), name) {
-                Ok(p) => Found::Program(p),
-                Err(m) => Found::Nothing(m.found_at(name, &file)),
+                Ok(p) => ResolvedCommand::Program(p),
+                Err(m) => ResolvedCommand::Nothing(m.found_at(name, &file)),
             },
-            Err(m) => Found::Nothing(m),
+            Err(m) => ResolvedCommand::Nothing(m),
         }
     }
 
     /// The file a command name leads to, remembered in the hash table.
-    pub(crate) fn locate(&mut self, name: &[u8]) -> Result<PathBuf, Missing> {
+    pub(crate) fn locate(&mut self, name: &[u8]) -> Result<PathBuf, MissingCommand> {
         if name.contains(&b'/') {
             return Ok(self.path(name));
         }
@@ -160,12 +162,12 @@ impl Shell<'_> {
             }
         }
         let Some(search) = self.var(b"PATH") else {
-            return Err(Missing::new(Why::NoPath));
+            return Err(MissingCommand::new(MissingReason::NoPath));
         };
         self.about_to_look();
         let not_found = || match search.is_empty() {
-            true => Missing::new(Why::NoPath),
-            false => Missing::new(Why::NotFound),
+            true => MissingCommand::new(MissingReason::NoPath),
+            false => MissingCommand::new(MissingReason::NotFound),
         };
         let Some(file) = program::find(name, &search, self.cwd(), self.table) else {
             // bash takes a file that is there but not executable as the last resort, for its message.
@@ -184,10 +186,12 @@ impl Shell<'_> {
     }
 
     /// How a file is started.
-    fn inspect(&self, file: PathBuf, name: &[u8]) -> Result<ProgramFile, Missing> {
+    fn inspect(&self, file: PathBuf, name: &[u8]) -> Result<ProgramFile, MissingCommand> {
         match program::inspect(&file, self.table) {
-            Ok(Program::Direct) => Ok(ProgramFile { program: file.clone(), leading: None, file }),
-            Ok(Program::ShellText) => {
+            Ok(ProgramForm::Direct) => {
+                Ok(ProgramFile { program: file.clone(), leading: None, file })
+            }
+            Ok(ProgramForm::ShellText) => {
                 let leading = vec![b"bash".to_vec(), self.as_called(name, &file)];
                 Ok(ProgramFile {
                     program: PathBuf::from("/bin/bash"),
@@ -195,7 +199,7 @@ impl Shell<'_> {
                     file,
                 })
             }
-            Ok(Program::Script { interpreter, argument }) => {
+            Ok(ProgramForm::Script { interpreter, argument }) => {
                 let mut leading = vec![interpreter.clone()];
                 leading.extend(argument);
                 leading.push(self.as_called(name, &file));
@@ -206,20 +210,20 @@ impl Shell<'_> {
                     b"/bin" | b"/usr/bin"
                 ) && self.table.is_program(name);
                 if !ours && !program::is_executable(&found) {
-                    return Err(Missing::new(match found.exists() {
-                        true => Why::BadInterpreter(interpreter),
-                        false => Why::NoInterpreter,
+                    return Err(MissingCommand::new(match found.exists() {
+                        true => MissingReason::BadInterpreter(interpreter),
+                        false => MissingReason::NoInterpreter,
                     }));
                 }
                 Ok(ProgramFile { program: found, leading: Some(leading), file })
             }
-            Ok(Program::Binary) => Err(Missing::new(Why::Binary)),
+            Ok(ProgramForm::Binary) => Err(MissingCommand::new(MissingReason::Binary)),
             // A descriptor of the shell, which no program finds under this name.
             Err(_) if self.names_descriptor(name) => {
                 let error = box_sys::errno::code::EACCES;
-                Err(Missing::of(&std::io::Error::from_raw_os_error(error)))
+                Err(MissingCommand::of(&std::io::Error::from_raw_os_error(error)))
             }
-            Err(e) => Err(Missing::of(&e)),
+            Err(e) => Err(MissingCommand::of(&e)),
         }
     }
 

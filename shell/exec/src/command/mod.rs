@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `lookup` | from a name to [`Found`], the hash table, messages and statuses 126 and 127 |
+//! | `lookup` | from a name to [`ResolvedCommand`], the hash table, messages and statuses 126 and 127 |
 //! | `function` | calling a function |
 //! | `program` | spawning a program, or running a small applet in-process |
 //! | `spawn` | descriptors, pumps and waiting around a child |
@@ -17,5 +17,5 @@ mod program;
 mod spawn;
 
 pub(crate) use environment::ChildEnv;
-pub use lookup::{Found, Missing, Why};
+pub use lookup::{MissingCommand, MissingReason, ResolvedCommand};
 pub(crate) use spawn::{Children, Pumps};

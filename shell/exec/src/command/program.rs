@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use box_applet::{Applet, Ctx, Env, Input, Output, Run, Sink, Source};
+use box_applet::{Applet, AppletRun, Ctx, Env, InputSource, OutStream, OutputSink, StdInput};
 use box_sys::path;
 use box_text::escape;
 use sh_expand::Str;
 
-use super::lookup::{Missing, ProgramFile};
+use super::lookup::{MissingCommand, ProgramFile};
 use super::spawn::Pumps;
 use crate::Shell;
-use crate::io::Desc;
+use crate::io::DescriptorTarget;
 use crate::shell::Flow;
 
 impl Shell<'_> {
@@ -36,17 +36,17 @@ impl Shell<'_> {
         p: &ProgramFile,
         argv: &[Str],
         pumps: &mut Pumps,
-    ) -> Result<box_sys::Pid, Missing> {
+    ) -> Result<box_sys::Pid, MissingCommand> {
         let full = full_argv(p, argv);
         let spawned = self.spawn(&p.program, &full, &[], None, pumps);
-        spawned.map_err(|e| Missing::of(&e).found_at(&argv[0], &p.file))
+        spawned.map_err(|e| MissingCommand::of(&e).found_at(&argv[0], &p.file))
     }
 
     /// Goes on as a program; the error is why that failed, `None` where this shell must spawn it.
-    pub(crate) fn exec_program(&mut self, p: &ProgramFile, argv: &[Str]) -> Option<Missing> {
+    pub(crate) fn exec_program(&mut self, p: &ProgramFile, argv: &[Str]) -> Option<MissingCommand> {
         let full = full_argv(p, argv);
         match self.exec(&p.program, &full) {
-            Err(e) if e.kind() != std::io::ErrorKind::Unsupported => Some(Missing::of(&e)),
+            Err(e) if e.kind() != std::io::ErrorKind::Unsupported => Some(MissingCommand::of(&e)),
             _ => None,
         }
     }
@@ -70,30 +70,30 @@ impl Shell<'_> {
             return None;
         }
         let applet = self.table.find(path::os_bytes(p.program.file_name()?))?;
-        (applet.quick && matches!(applet.run, Run::Ctx(_))).then_some(applet)
+        (applet.quick && matches!(applet.run, AppletRun::Ctx(_))).then_some(applet)
     }
 
     fn run_applet(&mut self, applet: &'static Applet, argv: &[Str]) -> Flow {
-        let Run::Ctx(run) = applet.run else { return Ok(126) };
+        let AppletRun::Ctx(run) = applet.run else { return Ok(126) };
         self.sync_output();
-        let sink = |d: Option<&Desc>| match d {
-            Some(Desc::File(f)) => {
+        let sink = |d: Option<&DescriptorTarget>| match d {
+            Some(DescriptorTarget::File(f)) => {
                 let _ = f.settle();
-                Sink::File(f.file().clone())
+                OutputSink::File(f.file().clone())
             }
-            Some(Desc::Capture(b)) => Sink::Buffer(b.clone()),
-            _ => Sink::Closed,
+            Some(DescriptorTarget::Capture(b)) => OutputSink::Buffer(b.clone()),
+            _ => OutputSink::Closed,
         };
         let source = match self.state.fds.get(0) {
-            Some(Desc::File(f)) => {
+            Some(DescriptorTarget::File(f)) => {
                 let _ = f.settle();
-                Source::File(f.file().clone())
+                InputSource::File(f.file().clone())
             }
-            Some(Desc::Memory(m)) => match m.real() {
-                Some(f) => Source::File(f.file().clone()),
-                None => Source::Bytes(Rc::new(m.rest().to_vec())),
+            Some(DescriptorTarget::Memory(m)) => match m.real() {
+                Some(f) => InputSource::File(f.file().clone()),
+                None => InputSource::Bytes(Rc::new(m.rest().to_vec())),
             },
-            _ => Source::Closed,
+            _ => InputSource::Closed,
         };
         let env: Env = self.child_env().iter().cloned().collect();
         let name = argv[0].rsplit(|c| *c == b'/').next().unwrap_or_default();
@@ -103,9 +103,9 @@ impl Shell<'_> {
             arg0: argv[0].to_vec(),
             env,
             cwd: self.cwd().to_path_buf(),
-            stdin: Input::new(source),
-            stdout: Output::buffered(sink(self.state.fds.get(1))),
-            stderr: Output::unbuffered(sink(self.state.fds.get(2))),
+            stdin: StdInput::new(source),
+            stdout: OutStream::buffered(sink(self.state.fds.get(1))),
+            stderr: OutStream::unbuffered(sink(self.state.fds.get(2))),
             extra_fds: Vec::new(),
             procs: self.sys,
             table: self.table,
@@ -116,7 +116,7 @@ impl Shell<'_> {
     }
 
     /// A command that cannot be run: the message, or the user's `command_not_found_handle`.
-    pub(crate) fn command_missing(&mut self, m: &Missing, argv: &[Str]) -> Flow {
+    pub(crate) fn command_missing(&mut self, m: &MissingCommand, argv: &[Str]) -> Flow {
         let handler = b"command_not_found_handle".as_slice();
         if m.is_not_found()
             && let Some(f) = self.state.functions.get(handler).cloned()

@@ -5,11 +5,11 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-use box_sys::{Group, Pid, SpawnSpec, WaitStatus};
+use box_sys::{NewGroup, Pid, SpawnSpec, WaitStatus};
 
 use crate::Shell;
-use crate::io::{Buffer, Desc};
-use crate::state::jobs::Pump;
+use crate::io::{Buffer, DescriptorTarget};
+use crate::state::jobs::JobPump;
 
 /// Pipes that carry output of children into capture buffers. All children of one pipeline
 /// that write to the same buffer share one pipe, so that reading it to its end suffices.
@@ -42,9 +42,9 @@ impl Pumps {
     }
 
     /// Hands the pumps over to a job.
-    pub fn into_job(mut self) -> Vec<Pump> {
+    pub fn into_job(mut self) -> Vec<JobPump> {
         self.close_writers();
-        self.list.into_iter().map(|(into, read, _)| Pump { read, into }).collect()
+        self.list.into_iter().map(|(into, read, _)| JobPump { read, into }).collect()
     }
 
     /// Reads everything the children write, to the end.
@@ -60,14 +60,14 @@ impl Pumps {
 #[derive(Debug, Default)]
 pub(crate) struct Children {
     /// The process group that it is put into.
-    pub group: Group,
+    pub group: NewGroup,
     /// Numbers given to subshells and jobs that have no process.
     pseudo: u32,
 }
 
 impl Children {
     /// The group of the child that is started now; that of later ones is the shell's again.
-    pub fn take_group(&mut self) -> Group {
+    pub fn take_group(&mut self) -> NewGroup {
         std::mem::take(&mut self.group)
     }
 
@@ -110,17 +110,17 @@ impl Shell<'_> {
         let mut out = Vec::new();
         for (n, desc) in table.iter() {
             let file = match desc {
-                Desc::File(f) => {
+                DescriptorTarget::File(f) => {
                     // Errors were reported to who wrote, or there is nobody to tell.
                     let _ = f.settle();
                     f.file().clone()
                 }
-                Desc::Memory(m) => {
+                DescriptorTarget::Memory(m) => {
                     let f = m.realize(self.sys)?;
                     let _ = f.settle();
                     f.file().clone()
                 }
-                Desc::Capture(b) => pumps.writer(b, self)?,
+                DescriptorTarget::Capture(b) => pumps.writer(b, self)?,
             };
             out.push((n, file));
         }
@@ -170,7 +170,7 @@ impl Shell<'_> {
         Rc::make_mut(&mut env).push((b"_".to_vec(), box_sys::path::to_bytes(program).to_vec()));
         let cwd = self.state.dirs.shared_cwd();
         box_sys::meta::set_umask(self.state.umask);
-        let group = Group::Inherit;
+        let group = NewGroup::Inherit;
         let spec = SpawnSpec { program, argv, env: &env, cwd: &cwd, fds: &fds, group };
         Err(self.sys.exec(&spec))
     }

@@ -5,17 +5,17 @@ use std::time::Instant;
 
 use box_sys::events;
 
-use super::{Desc, bad_fd};
+use super::{DescriptorTarget, bad_fd};
 use crate::Shell;
 use crate::shell::Unwind;
 
-impl Desc {
+impl DescriptorTarget {
     /// Reads up to and including `delim`, at most `max` bytes, onto `out`. Returns whether the
     /// delimiter was found; `false` at the end of input or at the maximum.
     pub fn read_until(&self, delim: Option<u8>, max: usize, out: &mut Vec<u8>) -> io::Result<bool> {
         match self {
-            Desc::File(f) => f.read_until(delim, max, out),
-            Desc::Memory(m) => {
+            DescriptorTarget::File(f) => f.read_until(delim, max, out),
+            DescriptorTarget::Memory(m) => {
                 if let Some(f) = m.real() {
                     return f.read_until(delim, max, out);
                 }
@@ -27,15 +27,15 @@ impl Desc {
                 m.advance(n);
                 Ok(found.is_some())
             }
-            Desc::Capture(_) => Err(bad_fd()),
+            DescriptorTarget::Capture(_) => Err(bad_fd()),
         }
     }
 
     /// Everything that is left.
     pub fn read_to_end(&self, out: &mut Vec<u8>) -> io::Result<()> {
         match self {
-            Desc::File(f) => f.read_to_end(out),
-            Desc::Memory(m) => {
+            DescriptorTarget::File(f) => f.read_to_end(out),
+            DescriptorTarget::Memory(m) => {
                 if let Some(f) = m.real() {
                     return f.read_to_end(out);
                 }
@@ -43,7 +43,7 @@ impl Desc {
                 m.advance(m.rest().len());
                 Ok(())
             }
-            Desc::Capture(_) => Err(bad_fd()),
+            DescriptorTarget::Capture(_) => Err(bad_fd()),
         }
     }
 }
@@ -58,7 +58,7 @@ impl Shell<'_> {
         out: &mut Vec<u8>,
     ) -> io::Result<bool> {
         let desc = self.state.fds.get(fd).cloned().ok_or_else(bad_fd)?;
-        if matches!(&desc, Desc::File(f) if !f.is_seekable()) {
+        if matches!(&desc, DescriptorTarget::File(f) if !f.is_seekable()) {
             self.sync_output();
         }
         let limit = usize::try_from(self.budget.limits.expansion_bytes).unwrap_or(usize::MAX);
@@ -90,9 +90,9 @@ impl Shell<'_> {
     ) -> Result<io::Result<Option<bool>>, Unwind> {
         let Some(desc) = self.state.fds.get(fd).cloned() else { return Ok(Err(bad_fd())) };
         let file = match &desc {
-            Desc::File(f) => Some(f.clone()),
-            Desc::Memory(m) => m.real(),
-            Desc::Capture(_) => None,
+            DescriptorTarget::File(f) => Some(f.clone()),
+            DescriptorTarget::Memory(m) => m.real(),
+            DescriptorTarget::Capture(_) => None,
         };
         let Some(file) = file.filter(|f| !f.is_seekable()) else {
             return Ok(self.read_until(fd, delim, max, out).map(Some));
@@ -142,6 +142,6 @@ impl Shell<'_> {
 
     /// Whether a descriptor of the script is a terminal.
     pub fn fd_is_terminal(&self, fd: u32) -> bool {
-        matches!(self.state.fds.get(fd), Some(Desc::File(f)) if f.is_terminal())
+        matches!(self.state.fds.get(fd), Some(DescriptorTarget::File(f)) if f.is_terminal())
     }
 }

@@ -11,7 +11,7 @@ use super::OpenFile;
 
 /// Input from memory.
 #[derive(Debug)]
-pub struct Memory {
+pub struct MemoryInput {
     data: Rc<Vec<u8>>,
     pos: Cell<usize>,
     real: RefCell<Option<Rc<OpenFile>>>,
@@ -20,10 +20,10 @@ pub struct Memory {
 /// What a pipe takes without anyone reading.
 const PIPE: usize = box_sys::PIPE_CAPACITY;
 
-impl Memory {
+impl MemoryInput {
     /// All of the data is yet to be read.
-    pub fn new(data: Rc<Vec<u8>>) -> Memory {
-        Memory { data, pos: Cell::new(0), real: RefCell::new(None) }
+    pub fn new(data: Rc<Vec<u8>>) -> MemoryInput {
+        MemoryInput { data, pos: Cell::new(0), real: RefCell::new(None) }
     }
 
     /// The real file, once there is one.

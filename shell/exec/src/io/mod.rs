@@ -5,7 +5,7 @@
 //! | file | what |
 //! |---|---|
 //! | `file` | [`OpenFile`]: read-ahead and write buffering of one open file |
-//! | `memory` | [`Memory`]: a here-document, turned into a real pipe when a child needs one |
+//! | `memory` | [`MemoryInput`]: a here-document, turned into a real pipe when a child needs one |
 //! | `network` | `/dev/tcp/HOST/PORT` |
 //! | `output` | writing by builtins, order between streams (on [`crate::Shell`]) |
 //! | `input` | reading bytes and lines by builtins (on [`crate::Shell`]) |
@@ -20,8 +20,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 pub use file::OpenFile;
-pub use memory::Memory;
-pub(crate) use output::Collected;
+pub use memory::MemoryInput;
+pub(crate) use output::CollectedOutput;
 
 /// Highest descriptor number plus one, as `ulimit -n` of a usual system.
 pub const MAX_FD: u32 = 1024;
@@ -31,29 +31,29 @@ pub type Buffer = Rc<RefCell<Vec<u8>>>;
 
 /// What a descriptor refers to; a clone is a `dup`.
 #[derive(Clone, Debug)]
-pub enum Desc {
+pub enum DescriptorTarget {
     File(Rc<OpenFile>),
     /// Output is captured (`$(...)`).
     Capture(Buffer),
     /// Input from memory (here-documents, output of a stage that already ran).
-    Memory(Rc<Memory>),
+    Memory(Rc<MemoryInput>),
 }
 
 /// The table of descriptors; cloning it is cheap.
 #[derive(Clone, Debug, Default)]
 pub struct FdTable {
-    slots: Rc<Vec<Option<Desc>>>,
+    slots: Rc<Vec<Option<DescriptorTarget>>>,
 }
 
 impl FdTable {
     /// What a number refers to; `None`: it is closed.
     #[inline]
-    pub fn get(&self, n: u32) -> Option<&Desc> {
+    pub fn get(&self, n: u32) -> Option<&DescriptorTarget> {
         self.slots.get(n as usize)?.as_ref()
     }
 
     /// Sets (`None`: closes) a descriptor and returns what was there. Numbers from [`MAX_FD`] on are ignored.
-    pub fn set(&mut self, n: u32, desc: Option<Desc>) -> Option<Desc> {
+    pub fn set(&mut self, n: u32, desc: Option<DescriptorTarget>) -> Option<DescriptorTarget> {
         if n >= MAX_FD {
             return None;
         }
@@ -72,7 +72,7 @@ impl FdTable {
     }
 
     /// All open descriptors, by number.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &Desc)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &DescriptorTarget)> {
         (0u32..).zip(self.slots.iter()).filter_map(|(n, d)| d.as_ref().map(|d| (n, d)))
     }
 }

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 
-use box_sys::net::{self, Kind};
+use box_sys::net::{self, NetSocketKind};
 
 /// Why there is no connection: what is said before the redirection's own message, and the error.
 pub(crate) struct NoConnection {
@@ -15,8 +15,8 @@ pub(crate) struct NoConnection {
 /// Opens the name if it means a connection.
 pub(crate) fn open(name: &[u8]) -> Option<Result<File, NoConnection>> {
     let (kind, rest) = match (name.strip_prefix(b"/dev/tcp/"), name.strip_prefix(b"/dev/udp/")) {
-        (Some(rest), _) => (Kind::Stream, rest),
-        (_, Some(rest)) => (Kind::Datagram, rest),
+        (Some(rest), _) => (NetSocketKind::Stream, rest),
+        (_, Some(rest)) => (NetSocketKind::Datagram, rest),
         _ => return None,
     };
     let rest = std::str::from_utf8(rest).ok()?;
@@ -24,7 +24,7 @@ pub(crate) fn open(name: &[u8]) -> Option<Result<File, NoConnection>> {
     Some(connect(host, port, kind))
 }
 
-fn connect(host: &str, port: &str, kind: Kind) -> Result<File, NoConnection> {
+fn connect(host: &str, port: &str, kind: NetSocketKind) -> Result<File, NoConnection> {
     // bash says of both that the argument is invalid.
     let unknown = |what: &str, why: &str| NoConnection {
         first: format!("{what}: {why}"),

@@ -5,13 +5,13 @@
 use std::io;
 use std::rc::Rc;
 
-use super::{Desc, OpenFile, bad_fd};
+use super::{DescriptorTarget, OpenFile, bad_fd};
 use crate::Shell;
 use box_sys::signal;
 
 /// What builtins have written and nobody has seen yet, and what became of it.
 #[derive(Debug, Default)]
-pub(crate) struct Collected {
+pub(crate) struct CollectedOutput {
     /// The stream it goes to.
     stream: Option<Rc<OpenFile>>,
     /// Since when, in milliseconds of the shell's clock.
@@ -22,7 +22,7 @@ pub(crate) struct Collected {
     error: Option<io::Error>,
 }
 
-impl Collected {
+impl CollectedOutput {
     /// Whether anything waits to be written.
     #[inline]
     pub fn is_some(&self) -> bool {
@@ -101,13 +101,13 @@ impl Shell<'_> {
     pub fn write_fd(&mut self, n: u32, data: &[u8]) -> io::Result<()> {
         if data.is_empty() {
             return match self.state.fds.get(n) {
-                Some(Desc::File(_) | Desc::Capture(_)) => Ok(()),
+                Some(DescriptorTarget::File(_) | DescriptorTarget::Capture(_)) => Ok(()),
                 _ => Err(bad_fd()),
             };
         }
         self.budget.output_bytes += data.len() as u64;
         match self.state.fds.get(n) {
-            Some(Desc::Capture(b)) => {
+            Some(DescriptorTarget::Capture(b)) => {
                 let mut b = b.borrow_mut();
                 if (b.len() + data.len()) as u64 > self.budget.limits.expansion_bytes {
                     self.budget.hit("captured output too large");
@@ -116,7 +116,7 @@ impl Shell<'_> {
                 b.extend_from_slice(data);
                 Ok(())
             }
-            Some(Desc::File(f)) => {
+            Some(DescriptorTarget::File(f)) => {
                 let f = f.clone();
                 self.output.begin(&f, self.budget.clock());
                 f.write(data)
@@ -136,7 +136,7 @@ impl Shell<'_> {
     pub fn err(&mut self, data: &[u8]) {
         // Nobody can be told that stderr fails.
         let _ = self.write_fd(2, data);
-        if let Some(Desc::File(f)) = self.state.fds.get(2) {
+        if let Some(DescriptorTarget::File(f)) = self.state.fds.get(2) {
             let _ = f.flush();
         }
     }
@@ -149,9 +149,9 @@ impl Shell<'_> {
             let _ = before.flush();
         }
         match self.state.fds.get(2) {
-            Some(Desc::File(f)) => drop(f.write(&line).and_then(|()| f.flush())),
-            Some(Desc::Capture(buffer)) => buffer.borrow_mut().extend_from_slice(&line),
-            Some(Desc::Memory(_)) | None => {}
+            Some(DescriptorTarget::File(f)) => drop(f.write(&line).and_then(|()| f.flush())),
+            Some(DescriptorTarget::Capture(buffer)) => buffer.borrow_mut().extend_from_slice(&line),
+            Some(DescriptorTarget::Memory(_)) | None => {}
         }
     }
 

@@ -5,11 +5,13 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{Attributes, Cause, Env as _, ExpandError, Key, OwnedKey, Reach, Str};
+use sh_expand::{
+    Attributes, ElementKey, ErrorReach, ExpandCause, ExpandEnv as _, ExpandError, OwnedKey, Str,
+};
 use sh_syntax::ast::{AssignValue, Assignment, CaseKind, Subscript, WordPart};
 
 use super::options::SetOpt;
-use super::vars::{OUTERMOST, Slot, Var, decimal};
+use super::vars::{OUTERMOST, ShellVar, VarSlot, decimal};
 use crate::Shell;
 
 pub(super) type Result<T> = std::result::Result<T, ExpandError>;
@@ -19,7 +21,7 @@ pub(crate) const MAX_NAMEREFS: usize = 8;
 
 /// `a[1]=(...)`
 pub(crate) fn list_to_member(name: &[u8], subscript: &[u8]) -> ExpandError {
-    Cause::ListToMember([name, &bracketed(subscript)].concat()).into()
+    ExpandCause::ListToMember([name, &bracketed(subscript)].concat()).into()
 }
 
 fn readonly(name: &[u8]) -> ExpandError {
@@ -32,7 +34,7 @@ pub(crate) fn shown(name: &[u8]) -> &[u8] {
 }
 
 /// Where an assignment goes after namerefs are followed.
-pub struct Target<'a> {
+pub struct AssignTarget<'a> {
     pub name: Cow<'a, [u8]>,
     /// The subscript of a nameref such as `a[2]`.
     pub subscript: Option<Str>,
@@ -65,24 +67,24 @@ pub fn is_name(text: &[u8]) -> bool {
 
 impl Shell<'_> {
     /// Follows namerefs from `name`.
-    pub fn follow<'n>(&self, name: &'n [u8]) -> Result<Target<'n>> {
+    pub fn follow<'n>(&self, name: &'n [u8]) -> Result<AssignTarget<'n>> {
         match self.state.vars.get(name) {
             Some(v) if v.attrs.has(Attributes::NAMEREF) => {}
-            _ => return Ok(Target { name: Cow::Borrowed(name), subscript: None }),
+            _ => return Ok(AssignTarget { name: Cow::Borrowed(name), subscript: None }),
         }
         let mut at: Vec<u8> = name.to_vec();
         for _ in 0..MAX_NAMEREFS {
             let next = match self.state.vars.get(&at) {
                 Some(v) if v.attrs.has(Attributes::NAMEREF) => v.text(),
-                _ => return Ok(Target { name: Cow::Owned(at), subscript: None }),
+                _ => return Ok(AssignTarget { name: Cow::Owned(at), subscript: None }),
             };
             let Some(next) = next.filter(|n| !n.is_empty()) else {
-                return Ok(Target { name: Cow::Owned(at), subscript: None });
+                return Ok(AssignTarget { name: Cow::Owned(at), subscript: None });
             };
             let (base, sub) = split_reference(&next);
             if let Some(sub) = sub {
                 let name = Cow::Owned(base.to_vec());
-                return Ok(Target { name, subscript: Some(Rc::new(sub.to_vec())) });
+                return Ok(AssignTarget { name, subscript: Some(Rc::new(sub.to_vec())) });
             }
             at = match base == at {
                 // A local reference to the name itself means the global variable.
@@ -90,13 +92,13 @@ impl Shell<'_> {
                 false => base.to_vec(),
             };
         }
-        let circular = ExpandError::from(Cause::CircularReference(name.to_vec()));
+        let circular = ExpandError::from(ExpandCause::CircularReference(name.to_vec()));
         if self.state.vars.function_level().is_none() || name.first() == Some(&OUTERMOST) {
             return Err(circular);
         }
         // In functions it means the global variable.
         self.warn(&circular.message());
-        Ok(Target { name: Cow::Owned([&[OUTERMOST], name].concat()), subscript: None })
+        Ok(AssignTarget { name: Cow::Owned([&[OUTERMOST], name].concat()), subscript: None })
     }
 
     pub(crate) fn check_writable(&self, name: &[u8]) -> Result<()> {
@@ -161,7 +163,7 @@ impl Shell<'_> {
             if a.has(Attributes::READONLY) {
                 return Err(readonly(name));
             }
-            if let Slot::Dynamic(d) = v.slot {
+            if let VarSlot::Dynamic(d) = v.slot {
                 return self.set_dynamic(name, d, &value);
             }
             let begins = a.has(Attributes::INTEGER) && !a.has(Attributes::NAMEREF) && !v.is_set();
@@ -181,9 +183,9 @@ impl Shell<'_> {
                 make_array(v, a.has(Attributes::ASSOC));
             }
             match &mut v.slot {
-                Slot::Indexed(array) => Rc::make_mut(array).set(0, value),
-                Slot::Assoc(array) => Rc::make_mut(array).set(b"0", value),
-                slot => *slot = Slot::Scalar(value),
+                VarSlot::Indexed(array) => Rc::make_mut(array).set(0, value),
+                VarSlot::Assoc(array) => Rc::make_mut(array).set(b"0", value),
+                slot => *slot = VarSlot::Scalar(value),
             }
             if allexport {
                 v.attrs |= Attributes::EXPORT;
@@ -193,7 +195,7 @@ impl Shell<'_> {
             }
         } else {
             let v = self.state.vars.entry(name);
-            v.slot = Slot::Scalar(value);
+            v.slot = VarSlot::Scalar(value);
             if allexport {
                 v.attrs |= Attributes::EXPORT;
                 self.state.vars.touch_env();
@@ -210,9 +212,9 @@ impl Shell<'_> {
                 v.slot = slot;
             }
         };
-        put(self, Slot::Scalar(Str::default()));
+        put(self, VarSlot::Scalar(Str::default()));
         let number = self.converted(attrs, value);
-        put(self, Slot::Unset);
+        put(self, VarSlot::Unset);
         number
     }
 
@@ -224,14 +226,14 @@ impl Shell<'_> {
         if !(v.attrs - Attributes::INTEGER - Attributes::TRACE).is_empty() {
             return Ok(false);
         }
-        if !matches!(v.slot, Slot::Int(_) | Slot::Scalar(_)) || is_special(name) {
+        if !matches!(v.slot, VarSlot::Int(_) | VarSlot::Scalar(_)) || is_special(name) {
             return Ok(false);
         }
         if self.state.options.has(SetOpt::AllExport) {
             return Ok(false);
         }
         if let Some(v) = self.state.vars.get_mut(name) {
-            v.slot = Slot::Int(value);
+            v.slot = VarSlot::Int(value);
         }
         Ok(true)
     }
@@ -243,7 +245,7 @@ impl Shell<'_> {
         if a.has(Attributes::READONLY) {
             return Err(readonly(name));
         }
-        if matches!(v.slot, Slot::Dynamic(_)) {
+        if matches!(v.slot, VarSlot::Dynamic(_)) {
             let mut text = self.text_of(name).unwrap_or_default().to_vec();
             text.extend_from_slice(&value);
             return self.set_scalar(name, Rc::new(text));
@@ -261,18 +263,18 @@ impl Shell<'_> {
         }
         let allexport = self.state.options.has(SetOpt::AllExport);
         let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
-        if let Slot::Scalar(s) = &v.slot
+        if let VarSlot::Scalar(s) = &v.slot
             && (s.len() + value.len()) as u64 > self.budget.limits.expansion_bytes
         {
-            return Err(Cause::TooLarge.into());
+            return Err(ExpandCause::TooLarge.into());
         }
         match &mut v.slot {
-            Slot::Int(n) => {
+            VarSlot::Int(n) => {
                 let mut text = decimal(*n);
                 text.extend_from_slice(&value);
-                v.slot = Slot::Scalar(Rc::new(text));
+                v.slot = VarSlot::Scalar(Rc::new(text));
             }
-            Slot::Scalar(s) => Rc::make_mut(s).extend_from_slice(&value),
+            VarSlot::Scalar(s) => Rc::make_mut(s).extend_from_slice(&value),
             _ => {}
         }
         v.attrs.put(Attributes::EXPORT, a.has(Attributes::EXPORT) || allexport);
@@ -296,7 +298,7 @@ impl Shell<'_> {
             // One that leads nowhere yet.
             return Err(ExpandError::not_an_identifier(b""));
         }
-        if let Some(Var { slot: Slot::Dynamic(d), .. }) = self.state.vars.get(name) {
+        if let Some(ShellVar { slot: VarSlot::Dynamic(d), .. }) = self.state.vars.get(name) {
             let d = *d;
             self.check_writable(name)?;
             return self.set_dynamic_element(name, d, key, value);
@@ -320,13 +322,13 @@ impl Shell<'_> {
         let v = self.state.vars.entry(name);
         make_array(v, matches!(key, OwnedKey::Name(_)));
         match (&mut v.slot, key) {
-            (Slot::Indexed(a), OwnedKey::Index(i)) => {
+            (VarSlot::Indexed(a), OwnedKey::Index(i)) => {
                 let a = Rc::make_mut(a);
                 let Some(i) = a.resolve(*i) else { return Err(bad_subscript(name, *i)) };
                 a.set(i, value);
             }
-            (Slot::Assoc(a), OwnedKey::Name(k)) => Rc::make_mut(a).set(k, value),
-            (Slot::Assoc(a), OwnedKey::Index(i)) => Rc::make_mut(a).set(&decimal(*i), value),
+            (VarSlot::Assoc(a), OwnedKey::Name(k)) => Rc::make_mut(a).set(k, value),
+            (VarSlot::Assoc(a), OwnedKey::Index(i)) => Rc::make_mut(a).set(&decimal(*i), value),
             _ => {}
         }
         self.after_set(name);
@@ -336,7 +338,7 @@ impl Shell<'_> {
     fn append_element(&mut self, name: &[u8], key: &OwnedKey, add: &[u8]) -> Result<()> {
         let v = self.state.vars.entry(name);
         match (&mut v.slot, key) {
-            (Slot::Indexed(a), OwnedKey::Index(i)) => {
+            (VarSlot::Indexed(a), OwnedKey::Index(i)) => {
                 let a = Rc::make_mut(a);
                 let Some(i) = a.resolve(*i) else { return Err(bad_subscript(name, *i)) };
                 // Taken out first, so that the text is ours alone and grows in place.
@@ -345,13 +347,13 @@ impl Shell<'_> {
                 Rc::make_mut(&mut text).extend_from_slice(add);
                 a.set(i, text);
             }
-            (Slot::Assoc(a), OwnedKey::Name(k)) => {
+            (VarSlot::Assoc(a), OwnedKey::Name(k)) => {
                 let a = Rc::make_mut(a);
                 let mut text = a.get(k).map(|t| t.to_vec()).unwrap_or_default();
                 text.extend_from_slice(add);
                 a.set(k, Rc::new(text));
             }
-            (Slot::Int(_) | Slot::Scalar(_), OwnedKey::Index(0)) => {
+            (VarSlot::Int(_) | VarSlot::Scalar(_), OwnedKey::Index(0)) => {
                 make_array(v, false);
                 return self.append_element(name, key, add);
             }
@@ -364,10 +366,10 @@ impl Shell<'_> {
     /// The text of an element, dynamic arrays included.
     pub fn element_text(&mut self, name: &[u8], key: &OwnedKey) -> Option<Str> {
         match (self.get(name)?, key) {
-            (sh_expand::Value::Scalar(s), OwnedKey::Index(0 | -1)) => Some(s),
-            (sh_expand::Value::Indexed(a), OwnedKey::Index(i)) => a.get(a.resolve(*i)?).cloned(),
-            (sh_expand::Value::Assoc(a), OwnedKey::Name(k)) => a.get(k).cloned(),
-            (sh_expand::Value::Assoc(a), OwnedKey::Index(i)) => a.get(&decimal(*i)).cloned(),
+            (sh_expand::VarValue::Scalar(s), OwnedKey::Index(0 | -1)) => Some(s),
+            (sh_expand::VarValue::Indexed(a), OwnedKey::Index(i)) => a.get(a.resolve(*i)?).cloned(),
+            (sh_expand::VarValue::Assoc(a), OwnedKey::Name(k)) => a.get(k).cloned(),
+            (sh_expand::VarValue::Assoc(a), OwnedKey::Index(i)) => a.get(&decimal(*i)).cloned(),
             _ => None,
         }
     }
@@ -405,7 +407,7 @@ impl Shell<'_> {
                 let target = self.follow(&a.name)?;
                 if let Some(subscript) = &target.subscript {
                     let written = [&target.name, bracketed(subscript).as_slice()].concat();
-                    return Err(Cause::NotAnIdentifier(written).into());
+                    return Err(ExpandCause::NotAnIdentifier(written).into());
                 }
                 let name = target.name.into_owned();
                 if let Some(v) =
@@ -413,13 +415,13 @@ impl Shell<'_> {
                 {
                     // bash warns and takes the attribute away.
                     v.attrs -= Attributes::NAMEREF;
-                    v.slot = Slot::Unset;
+                    v.slot = VarSlot::Unset;
                     self.error(&[b"warning: ", &name, b": removing nameref attribute"]);
                 }
                 self.check_array_writable(&name, &a.name)?;
                 // The array is made before its elements are looked at.
                 let v = self.state.vars.entry(&name);
-                if !matches!(v.slot, Slot::Dynamic(_)) && !v.is_array() {
+                if !matches!(v.slot, VarSlot::Dynamic(_)) && !v.is_array() {
                     make_array(v, false);
                 }
                 self.set_compound(&name, elements, a.append)
@@ -455,7 +457,7 @@ impl Shell<'_> {
                     return Err(ExpandError::bad_subscript(name, &e.word.raw));
                 }
                 self.set_array_element(&base, &key, append, value).map_err(|error| {
-                    if error.reach() == Reach::Readonly {
+                    if error.reach() == ErrorReach::Readonly {
                         return readonly(name);
                     }
                     as_written(error, name, sub.text())
@@ -468,7 +470,7 @@ impl Shell<'_> {
             }
             (Some(_), Some(sub)) => {
                 let written = [base.as_slice(), &bracketed(&sub)].concat();
-                Err(Cause::NotAnIdentifier(written).into())
+                Err(ExpandCause::NotAnIdentifier(written).into())
             }
             (None, None) => {
                 // A reference without target takes one.
@@ -500,7 +502,7 @@ impl Shell<'_> {
                 let base = target.name.into_owned();
                 let key = sh_expand::subscript_text_key(self, &base, sub)?;
                 self.set_array_element(&base, &key, false, value).map_err(|error| {
-                    match error.reach() == Reach::Readonly {
+                    match error.reach() == ErrorReach::Readonly {
                         true => readonly(name),
                         false => as_written(error, &base, sub),
                     }
@@ -514,17 +516,17 @@ impl Shell<'_> {
         self.check_writable(name)?;
         let v = self.state.vars.entry(name);
         v.attrs |= Attributes::INDEXED;
-        v.slot = Slot::Indexed(Rc::new(array));
+        v.slot = VarSlot::Indexed(Rc::new(array));
         Ok(())
     }
 
     /// The text of a scalar or element 0, computed variables included.
     pub fn text_of(&mut self, name: &[u8]) -> Option<Str> {
         match self.state.vars.get(name)? {
-            Var { slot: Slot::Dynamic(_), .. } => match self.get(name)? {
-                sh_expand::Value::Scalar(s) => Some(s),
-                sh_expand::Value::Indexed(a) => a.get(0).cloned(),
-                sh_expand::Value::Assoc(a) => a.get(b"0").cloned(),
+            ShellVar { slot: VarSlot::Dynamic(_), .. } => match self.get(name)? {
+                sh_expand::VarValue::Scalar(s) => Some(s),
+                sh_expand::VarValue::Indexed(a) => a.get(0).cloned(),
+                sh_expand::VarValue::Assoc(a) => a.get(b"0").cloned(),
             },
             v => v.text(),
         }
@@ -571,7 +573,8 @@ impl Shell<'_> {
     pub(crate) fn sync_locale(&mut self) {
         let mut locale = Str::default();
         for name in [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"] {
-            if let Some(v) = self.state.vars.get(name).and_then(Var::text).filter(|t| !t.is_empty())
+            if let Some(v) =
+                self.state.vars.get(name).and_then(ShellVar::text).filter(|t| !t.is_empty())
             {
                 locale = v;
                 break;
@@ -585,10 +588,10 @@ impl Shell<'_> {
 }
 
 /// Refuses a key that no element of the variable can have.
-fn check_key(var: Option<&Var>, name: &[u8], key: &OwnedKey) -> Result<()> {
+fn check_key(var: Option<&ShellVar>, name: &[u8], key: &OwnedKey) -> Result<()> {
     match (key, var) {
         (OwnedKey::Name(key), _) if key.is_empty() => Err(ExpandError::bad_subscript(name, b"")),
-        (OwnedKey::Index(index @ ..0), Some(Var { slot: Slot::Indexed(array), .. }))
+        (OwnedKey::Index(index @ ..0), Some(ShellVar { slot: VarSlot::Indexed(array), .. }))
             if array.resolve(*index).is_some() =>
         {
             Ok(())
@@ -633,10 +636,10 @@ pub(crate) fn bracketed(subscript: &[u8]) -> Vec<u8> {
 }
 
 /// Turns a scalar into an array of one element.
-pub(crate) fn make_array(v: &mut Var, assoc: bool) {
+pub(crate) fn make_array(v: &mut ShellVar, assoc: bool) {
     let assoc = assoc || v.attrs.has(Attributes::ASSOC);
     match &v.slot {
-        Slot::Indexed(_) | Slot::Assoc(_) | Slot::Dynamic(_) => return,
+        VarSlot::Indexed(_) | VarSlot::Assoc(_) | VarSlot::Dynamic(_) => return,
         _ => {}
     }
     if assoc {
@@ -645,18 +648,18 @@ pub(crate) fn make_array(v: &mut Var, assoc: bool) {
             a.set(b"0", t);
         }
         v.attrs |= Attributes::ASSOC;
-        v.slot = Slot::Assoc(Rc::new(a));
+        v.slot = VarSlot::Assoc(Rc::new(a));
     } else {
         let a: IndexedArray = v.text().into_iter().collect();
         v.attrs |= Attributes::INDEXED;
-        v.slot = Slot::Indexed(Rc::new(a));
+        v.slot = VarSlot::Indexed(Rc::new(a));
     }
 }
 
 /// The borrowed form of a key as the owned one.
-pub(crate) fn owned(key: Key<'_>) -> OwnedKey {
+pub(crate) fn owned(key: ElementKey<'_>) -> OwnedKey {
     match key {
-        Key::Index(i) => OwnedKey::Index(i),
-        Key::Name(n) => OwnedKey::Name(n.to_vec()),
+        ElementKey::Index(i) => OwnedKey::Index(i),
+        ElementKey::Name(n) => OwnedKey::Name(n.to_vec()),
     }
 }

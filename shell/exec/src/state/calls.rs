@@ -8,7 +8,7 @@ use sh_expand::Str;
 
 /// One active call: a function or a sourced file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Frame {
+pub struct CallFrame {
     /// Function name, `source` for a file, `main` at the bottom.
     pub name: Str,
     /// The file whose code runs.
@@ -25,7 +25,7 @@ pub struct Frame {
 /// The stack of calls.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Calls {
-    frames: Rc<Vec<Frame>>,
+    frames: Rc<Vec<CallFrame>>,
     /// The parameters there were when debugging mode was switched on.
     #[serde(skip)]
     debugged: Option<Rc<Vec<Str>>>,
@@ -33,7 +33,7 @@ pub struct Calls {
 
 impl Calls {
     /// The calls, outermost first.
-    pub fn frames(&self) -> &[Frame] {
+    pub fn frames(&self) -> &[CallFrame] {
         &self.frames
     }
 
@@ -43,7 +43,7 @@ impl Calls {
     }
 
     /// Begins a call.
-    pub fn push(&mut self, frame: Frame) {
+    pub fn push(&mut self, frame: CallFrame) {
         Rc::make_mut(&mut self.frames).push(frame);
     }
 
@@ -73,7 +73,7 @@ impl Calls {
     }
 
     /// The calls that `FUNCNAME` names, innermost first; `None`: it is unset.
-    pub fn named(&self) -> Option<impl Iterator<Item = &Frame>> {
+    pub fn named(&self) -> Option<impl Iterator<Item = &CallFrame>> {
         self.in_function().then(|| self.frames.iter().rev())
     }
 
@@ -94,9 +94,9 @@ impl Calls {
 mod tests {
     use super::*;
 
-    fn call(is_function: bool, args: Option<&[u8]>) -> Frame {
+    fn call(is_function: bool, args: Option<&[u8]>) -> CallFrame {
         let args = args.map(|a| Rc::new(vec![Rc::new(a.to_vec())]));
-        Frame { name: Str::default(), source: Str::default(), call_line: 0, is_function, args }
+        CallFrame { name: Str::default(), source: Str::default(), call_line: 0, is_function, args }
     }
 
     #[test]

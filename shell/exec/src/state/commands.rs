@@ -72,7 +72,7 @@ impl Commands {
 
 /// As it goes to a spawned shell: paths as bytes, builtins by name.
 #[derive(Serialize, Deserialize)]
-struct Shipped {
+struct ShippedCommands {
     hashed: Vec<(Vec<u8>, Vec<u8>, u32)>,
     disabled: Vec<String>,
 }
@@ -82,13 +82,13 @@ impl Serialize for Commands {
         let bytes = |file: &Path| box_sys::path::to_bytes(file).to_vec();
         let hashed = self.locations().map(|(name, file, n)| (name.to_vec(), bytes(file), n));
         let disabled = self.disabled().map(str::to_owned);
-        Shipped { hashed: hashed.collect(), disabled: disabled.collect() }.serialize(to)
+        ShippedCommands { hashed: hashed.collect(), disabled: disabled.collect() }.serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for Commands {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Commands, D::Error> {
-        let Shipped { hashed, disabled } = Shipped::deserialize(from)?;
+        let ShippedCommands { hashed, disabled } = ShippedCommands::deserialize(from)?;
         let path = |file: &[u8]| PathBuf::from(box_sys::path::from_bytes(file));
         let hashed = hashed.into_iter().map(|(name, file, n)| (name, (path(&file), n)));
         let disabled = disabled.iter().filter_map(|name| crate::builtin::find(name.as_bytes()));

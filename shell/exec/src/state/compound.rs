@@ -6,12 +6,12 @@
 use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{Attributes, CompoundElement, ExpandError, OwnedKey, Reach, Str};
+use sh_expand::{Attributes, CompoundElement, ErrorReach, ExpandError, OwnedKey, Str};
 use sh_syntax::ast::{ArrayElement, Subscript};
 
 use super::assign::Result;
 use super::options::SetOpt;
-use super::vars::{Slot, Var};
+use super::vars::{ShellVar, VarSlot};
 use crate::Shell;
 
 /// `[]`
@@ -59,7 +59,7 @@ impl Shell<'_> {
     }
 
     pub(crate) fn is_assoc(&self, name: &[u8]) -> bool {
-        self.state.vars.get(name).is_some_and(Var::is_assoc)
+        self.state.vars.get(name).is_some_and(ShellVar::is_assoc)
     }
 
     /// The elements of an indexed array. Those before one that fails stay.
@@ -71,13 +71,13 @@ impl Shell<'_> {
     ) -> Result<()> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
         let v = self.state.vars.entry(name);
-        if matches!(v.slot, Slot::Dynamic(_)) {
+        if matches!(v.slot, VarSlot::Dynamic(_)) {
             // FUNCNAME, DIRSTACK and their like have no use for it.
             return Ok(());
         }
         let mut array = match (&mut v.slot, append) {
             (_, false) => IndexedArray::new(),
-            (Slot::Indexed(array), true) => std::mem::take(Rc::make_mut(array)),
+            (VarSlot::Indexed(array), true) => std::mem::take(Rc::make_mut(array)),
             // A scalar becomes the first element.
             (_, true) => v.text().into_iter().collect(),
         };
@@ -111,7 +111,7 @@ impl Shell<'_> {
     fn put_indexed(&mut self, name: &[u8], array: IndexedArray) {
         let v = self.state.vars.entry(name);
         v.attrs |= Attributes::INDEXED;
-        v.slot = Slot::Indexed(Rc::new(array));
+        v.slot = VarSlot::Indexed(Rc::new(array));
     }
 
     /// The index that a key means; `None` after a complaint about an element that cannot be.
@@ -127,7 +127,7 @@ impl Shell<'_> {
             _ => {
                 let index = sh_expand::element_index(self, key)?;
                 let place = match self.state.vars.get(name).map(|v| &v.slot) {
-                    Some(Slot::Indexed(array)) => array.resolve(index),
+                    Some(VarSlot::Indexed(array)) => array.resolve(index),
                     _ => Some(index),
                 };
                 if place.is_some() {
@@ -149,10 +149,10 @@ impl Shell<'_> {
     ) -> Result<()> {
         let v = self.state.vars.entry(name);
         let keeps =
-            append && matches!(v.slot, Slot::Assoc(_)) || matches!(v.slot, Slot::Dynamic(_));
+            append && matches!(v.slot, VarSlot::Assoc(_)) || matches!(v.slot, VarSlot::Dynamic(_));
         if !keeps {
             v.attrs |= Attributes::ASSOC;
-            v.slot = Slot::Assoc(Rc::new(AssocArray::new()));
+            v.slot = VarSlot::Assoc(Rc::new(AssocArray::new()));
         }
         for element in elements {
             match &element.key {
@@ -177,7 +177,7 @@ impl Shell<'_> {
     fn element_error(&mut self, message: &[&[u8]]) -> Result<()> {
         self.error(message);
         match self.state.options.has(SetOpt::ErrExit) {
-            true => Err(ExpandError::told(Reach::Readonly)),
+            true => Err(ExpandError::told(ErrorReach::Readonly)),
             false => Ok(()),
         }
     }

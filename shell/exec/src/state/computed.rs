@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 /// Where `SECONDS` counts from; another process is told what it has come to.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(from = "i64", into = "i64")]
-pub struct Seconds {
+pub struct SecondsVariable {
     started: Instant,
     /// What it began with, in seconds.
     offset: i64,
 }
 
-impl Seconds {
+impl SecondsVariable {
     /// Counts from now.
-    pub fn begin() -> Seconds {
-        Seconds { started: Instant::now(), offset: 0 }
+    pub fn begin() -> SecondsVariable {
+        SecondsVariable { started: Instant::now(), offset: 0 }
     }
 
     /// Seconds since the shell's process began.
@@ -45,27 +45,27 @@ impl Seconds {
     }
 }
 
-impl From<Seconds> for i64 {
-    fn from(seconds: Seconds) -> i64 {
+impl From<SecondsVariable> for i64 {
+    fn from(seconds: SecondsVariable) -> i64 {
         seconds.value()
     }
 }
 
-impl From<i64> for Seconds {
-    fn from(offset: i64) -> Seconds {
-        Seconds { offset, ..Seconds::begin() }
+impl From<i64> for SecondsVariable {
+    fn from(offset: i64) -> SecondsVariable {
+        SecondsVariable { offset, ..SecondsVariable::begin() }
     }
 }
 
 /// The generator of `RANDOM`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Random {
+pub struct RandomVariable {
     seed: u32,
     /// A script has said what it goes on from.
     is_assigned: bool,
 }
 
-impl Random {
+impl RandomVariable {
     /// Goes on from what no script can know.
     pub fn seed(&mut self, seed: u32) {
         self.seed = seed;
@@ -96,12 +96,12 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
-    use super::Random;
+    use super::RandomVariable;
 
     #[test]
     fn random_numbers_are_those_of_bash() {
         // RANDOM=42; echo $RANDOM $RANDOM $RANDOM
-        let mut random = Random::default();
+        let mut random = RandomVariable::default();
         random.assign(42);
         assert_eq!([random.draw(), random.draw(), random.draw()], BASH);
     }

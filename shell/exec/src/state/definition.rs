@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use sh_syntax::ast::{CommandKind, Function, List};
+use sh_syntax::ast::{CommandKind, CommandList, FunctionCommand};
 use sh_syntax::error::SyntaxError;
 use sh_syntax::parse::{ParseOptions, parse_all};
 
@@ -13,20 +13,20 @@ use super::lines;
 
 /// The definition of a function. Clones are the same one.
 #[derive(Clone, Debug)]
-pub struct Definition(Rc<Lazy>);
+pub struct FunctionDefinition(Rc<LazyDefinition>);
 
 #[derive(Debug)]
-struct Lazy {
-    tree: OnceCell<Rc<Function>>,
+struct LazyDefinition {
+    tree: OnceCell<Rc<FunctionCommand>>,
     /// The tree as bytes, once it has come or gone that way.
     bytes: OnceCell<Rc<Vec<u8>>>,
     /// A definition that a session has kept.
-    code: Option<Code>,
+    code: Option<DefinitionCode>,
 }
 
 /// A definition as a session keeps it: text, which any later shell understands.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Code {
+pub struct DefinitionCode {
     pub text: Vec<u8>,
     /// The lines of its commands.
     pub lines: Vec<u32>,
@@ -34,9 +34,9 @@ pub struct Code {
 
 /// A definition on its way to a spawned shell.
 #[derive(Serialize, Deserialize)]
-enum Shipped {
+enum ShippedDefinition {
     Tree(Rc<Vec<u8>>),
-    Code(Code),
+    Code(DefinitionCode),
 }
 
 /// Text or bytes that are no definition of a function.
@@ -48,26 +48,26 @@ pub enum NoFunction {
     Other,
 }
 
-impl From<Rc<Function>> for Definition {
-    fn from(function: Rc<Function>) -> Definition {
+impl From<Rc<FunctionCommand>> for FunctionDefinition {
+    fn from(function: Rc<FunctionCommand>) -> FunctionDefinition {
         let tree = OnceCell::from(function);
-        Definition(Rc::new(Lazy { tree, bytes: OnceCell::new(), code: None }))
+        FunctionDefinition(Rc::new(LazyDefinition { tree, bytes: OnceCell::new(), code: None }))
     }
 }
 
-impl From<Code> for Definition {
-    fn from(code: Code) -> Definition {
+impl From<DefinitionCode> for FunctionDefinition {
+    fn from(code: DefinitionCode) -> FunctionDefinition {
         let (tree, bytes) = (OnceCell::new(), OnceCell::new());
-        Definition(Rc::new(Lazy { tree, bytes, code: Some(code) }))
+        FunctionDefinition(Rc::new(LazyDefinition { tree, bytes, code: Some(code) }))
     }
 }
 
-impl Definition {
+impl FunctionDefinition {
     /// The tree.
     ///
     /// # Errors
     /// If what was kept or sent is no definition, which no shell has written.
-    pub fn get(&self) -> Result<&Rc<Function>, NoFunction> {
+    pub fn get(&self) -> Result<&Rc<FunctionCommand>, NoFunction> {
         if let Some(tree) = self.0.tree.get() {
             return Ok(tree);
         }
@@ -83,15 +83,15 @@ impl Definition {
     }
 
     /// As a session keeps it; `line` is where the definition stood.
-    pub fn code(&self, line: u32) -> Code {
+    pub fn code(&self, line: u32) -> DefinitionCode {
         match (&self.0.code, self.get()) {
             (Some(code), _) => code.clone(),
             (None, Ok(function)) => {
                 let mut all = vec![line];
                 lines::of_command(&function.body, &mut all);
-                Code { text: sh_syntax::print::function_kept(function), lines: all }
+                DefinitionCode { text: sh_syntax::print::function_kept(function), lines: all }
             }
-            (None, Err(_)) => Code::default(),
+            (None, Err(_)) => DefinitionCode::default(),
         }
     }
 
@@ -101,43 +101,43 @@ impl Definition {
     }
 
     /// Whether both are one.
-    pub fn is(&self, other: &Definition) -> bool {
+    pub fn is(&self, other: &FunctionDefinition) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Serialize for Definition {
+impl Serialize for FunctionDefinition {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let lazy = &*self.0;
         let shipped = match (lazy.bytes.get(), lazy.tree.get(), &lazy.code) {
-            (Some(bytes), _, _) => Shipped::Tree(bytes.clone()),
+            (Some(bytes), _, _) => ShippedDefinition::Tree(bytes.clone()),
             (None, Some(tree), _) => {
                 let bytes = postcard::to_stdvec(tree).map_err(serde::ser::Error::custom)?;
-                Shipped::Tree(lazy.bytes.get_or_init(|| Rc::new(bytes)).clone())
+                ShippedDefinition::Tree(lazy.bytes.get_or_init(|| Rc::new(bytes)).clone())
             }
-            (None, None, Some(code)) => Shipped::Code(code.clone()),
+            (None, None, Some(code)) => ShippedDefinition::Code(code.clone()),
             // One of them is there.
-            (None, None, None) => Shipped::Code(Code::default()),
+            (None, None, None) => ShippedDefinition::Code(DefinitionCode::default()),
         };
         shipped.serialize(to)
     }
 }
 
-impl<'de> Deserialize<'de> for Definition {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Definition, D::Error> {
-        Ok(match Shipped::deserialize(from)? {
-            Shipped::Code(code) => code.into(),
-            Shipped::Tree(bytes) => {
+impl<'de> Deserialize<'de> for FunctionDefinition {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<FunctionDefinition, D::Error> {
+        Ok(match ShippedDefinition::deserialize(from)? {
+            ShippedDefinition::Code(code) => code.into(),
+            ShippedDefinition::Tree(bytes) => {
                 let (tree, bytes) = (OnceCell::new(), OnceCell::from(bytes));
-                Definition(Rc::new(Lazy { tree, bytes, code: None }))
+                FunctionDefinition(Rc::new(LazyDefinition { tree, bytes, code: None }))
             }
         })
     }
 }
 
-impl Code {
+impl DefinitionCode {
     /// The tree again, with its lines.
-    fn parse(&self) -> Result<List, SyntaxError> {
+    fn parse(&self) -> Result<CommandList, SyntaxError> {
         let options = ParseOptions { extglob: true, ..ParseOptions::default() };
         let mut list = parse_all(&self.text, &options)?;
         lines::restore(&mut list, &self.lines);
@@ -146,7 +146,7 @@ impl Code {
 }
 
 /// The function that a text defines, if it does nothing else: what stands beside it would be run.
-pub fn only_function(list: &List) -> Option<Rc<Function>> {
+pub fn only_function(list: &CommandList) -> Option<Rc<FunctionCommand>> {
     let [item] = list.items.as_slice() else { return None };
     let [stage] = item.and_or.first.stages.as_slice() else { return None };
     match &stage.command.kind {

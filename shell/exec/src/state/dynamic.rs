@@ -5,36 +5,36 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{ExpandError, OwnedKey, Str, Value};
+use sh_expand::{ExpandError, OwnedKey, Str, VarValue};
 
 use super::PipeStatus;
 use super::calls::Calls;
-use super::vars::{Dynamic, Slot, decimal};
+use super::vars::{Dynamic, VarSlot, decimal};
 use crate::Shell;
 
 /// Most bytes of a file that has one line.
 const SMALL: u64 = 4096;
 
-fn scalar(text: Vec<u8>) -> Option<Value> {
-    Some(Value::Scalar(Rc::new(text)))
+fn scalar(text: Vec<u8>) -> Option<VarValue> {
+    Some(VarValue::Scalar(Rc::new(text)))
 }
 
-fn indexed(items: impl Iterator<Item = Vec<u8>>) -> Option<Value> {
-    Some(Value::Indexed(Rc::new(items.map(Rc::new).collect::<IndexedArray>())))
+fn indexed(items: impl Iterator<Item = Vec<u8>>) -> Option<VarValue> {
+    Some(VarValue::Indexed(Rc::new(items.map(Rc::new).collect::<IndexedArray>())))
 }
 
-fn number(n: i64) -> Option<Value> {
+fn number(n: i64) -> Option<VarValue> {
     scalar(decimal(n))
 }
 
-fn assoc<'v>(items: impl Iterator<Item = (&'v [u8], &'v [u8])>) -> Option<Value> {
+fn assoc<'v>(items: impl Iterator<Item = (&'v [u8], &'v [u8])>) -> Option<VarValue> {
     let mut array = AssocArray::new();
     items.for_each(|(key, value)| array.set(key, Rc::new(value.to_vec())));
-    Some(Value::Assoc(Rc::new(array)))
+    Some(VarValue::Assoc(Rc::new(array)))
 }
 
 /// What the calls under way give, innermost first.
-fn of_calls(calls: &Calls, d: Dynamic) -> Option<Value> {
+fn of_calls(calls: &Calls, d: Dynamic) -> Option<VarValue> {
     let frames = calls.frames().iter().rev();
     match d {
         Dynamic::FuncName => calls.named().and_then(|c| indexed(c.map(|f| f.name.to_vec()))),
@@ -51,7 +51,7 @@ fn since_epoch() -> std::time::Duration {
 
 impl Shell<'_> {
     /// The value of a computed variable; `None`: it is unset.
-    pub(crate) fn get_dynamic(&mut self, d: Dynamic) -> Option<Value> {
+    pub(crate) fn get_dynamic(&mut self, d: Dynamic) -> Option<VarValue> {
         let s = &mut self.state;
         match d {
             Dynamic::Random => number(s.random.draw().into()),
@@ -64,10 +64,10 @@ impl Shell<'_> {
             }
             Dynamic::LineNo => number(s.line.into()),
             Dynamic::BashPid => number(s.ids.own().into()),
-            Dynamic::BashCommand => Some(Value::Scalar(s.command.now().clone())),
+            Dynamic::BashCommand => Some(VarValue::Scalar(s.command.now().clone())),
             Dynamic::BashSubshell => number(s.ids.subshells().into()),
-            Dynamic::BashArgv0 => Some(Value::Scalar(s.params.arg0().clone())),
-            Dynamic::Underscore => Some(Value::Scalar(s.last_arg.clone())),
+            Dynamic::BashArgv0 => Some(VarValue::Scalar(s.params.arg0().clone())),
+            Dynamic::Underscore => Some(VarValue::Scalar(s.last_arg.clone())),
             Dynamic::FuncName
             | Dynamic::BashSource
             | Dynamic::BashLineNo
@@ -116,7 +116,7 @@ impl Shell<'_> {
             Dynamic::BashArgv0 => self.state.params.set_arg0(value),
             Dynamic::Underscore => self.state.last_arg = Rc::new(value.to_vec()),
             Dynamic::HostName => {
-                self.state.vars.entry(name).slot = Slot::Scalar(Rc::new(value.to_vec()));
+                self.state.vars.entry(name).slot = VarSlot::Scalar(Rc::new(value.to_vec()));
             }
             Dynamic::DirStack => {
                 return self.set_dynamic_element(

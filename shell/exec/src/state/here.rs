@@ -1,6 +1,6 @@
 //! Where in a script the shell is: what the constructs around a command change about how it runs.
 //!
-//! Each construct is a [`Context`], and [`Here::within`] is the one place that says what it changes. Code enters one by
+//! Each construct is a [`CommandContext`], and [`Here::within`] is the one place that says what it changes. Code enters one by
 //! [`Shell::within`], which puts back what was before whatever way the code is left; a subshell enters one for good, on
 //! its own copy. Nothing else writes these fields, and none is more than a word, so that both cost next to nothing.
 
@@ -11,7 +11,7 @@ use crate::Shell;
 
 /// A construct around commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Context {
+pub(crate) enum CommandContext {
     /// What `if`, `while`, `&&`, `||` and `!` look at: `set -e` and the ERR trap do not act.
     Condition,
     /// The body of a loop.
@@ -64,7 +64,7 @@ pub(crate) enum ExitTrap {
 /// What the contexts around a command come to. A process that is spawned for the command receives it, but not what is
 /// skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Here {
+pub(crate) struct ContextSummary {
     /// `set -e` does not act.
     pub condition: bool,
     /// Loops around the command within this function.
@@ -97,62 +97,68 @@ pub(crate) struct Here {
     /// The command about to run is all that this subshell consists of.
     pub alone: bool,
     /// The simple command that comes next is all that this process is for. Every context that is entered on the way to
-    /// a command unsets it, and the command takes it as it begins.
+    /// a command unsets it, and the command takes it begins.
     #[serde(skip)]
     pub is_all_of_process: bool,
 }
 
-impl Here {
+impl ContextSummary {
     /// What it comes to within that context.
     #[must_use]
-    pub fn within(self, context: Context) -> Here {
-        let here = Here { is_all_of_process: false, ..self };
+    pub fn within(self, context: CommandContext) -> ContextSummary {
+        let here = ContextSummary { is_all_of_process: false, ..self };
         here.of_context(context)
     }
 
-    fn of_context(self, context: Context) -> Here {
+    fn of_context(self, context: CommandContext) -> ContextSummary {
         match context {
-            Context::Condition => Here { condition: true, ..self },
-            Context::Loop => Here { loops: self.loops + 1, ..self },
-            Context::Function => Here { loops: 0, ..self.with_commands() },
-            Context::Detached => Here { loops: 0, ..self },
-            Context::Text => Here { depth: self.depth + 1, ..self.with_commands() },
-            Context::Action { trap, status } => Here {
+            CommandContext::Condition => ContextSummary { condition: true, ..self },
+            CommandContext::Loop => ContextSummary { loops: self.loops + 1, ..self },
+            CommandContext::Function => ContextSummary { loops: 0, ..self.with_commands() },
+            CommandContext::Detached => ContextSummary { loops: 0, ..self },
+            CommandContext::Text => {
+                ContextSummary { depth: self.depth + 1, ..self.with_commands() }
+            }
+            CommandContext::Action { trap, status } => ContextSummary {
                 condition: false,
                 action: true,
                 trap_status: Some(status),
                 running: trap.map_or(self.running, |trap| self.running.with(trap)),
                 ..self
             },
-            Context::ExitAction => Here { depth: self.exit_depth, ..self.with_commands() },
-            Context::Expression(evaluator) => Here { evaluator, ..self },
-            Context::Builtin { scope } => Here { own_scope: Some(scope), ..self },
-            Context::CommandBuiltin { scoped } => Here {
+            CommandContext::ExitAction => {
+                ContextSummary { depth: self.exit_depth, ..self.with_commands() }
+            }
+            CommandContext::Expression(evaluator) => ContextSummary { evaluator, ..self },
+            CommandContext::Builtin { scope } => ContextSummary { own_scope: Some(scope), ..self },
+            CommandContext::CommandBuiltin { scoped } => ContextSummary {
                 command_builtin: true,
                 own_scope: self.own_scope.filter(|_| !scoped),
                 ..self
             },
-            Context::Redirection { both_ways } => Here { both_ways, ..self },
-            Context::Subshell => self.in_subshell(),
-            Context::Substitution { action } => {
+            CommandContext::Redirection { both_ways } => ContextSummary { both_ways, ..self },
+            CommandContext::Subshell => self.in_subshell(),
+            CommandContext::Substitution { action } => {
                 let depth = self.depth + 1;
-                Here { depth, exit_depth: depth, action, ..self }
+                ContextSummary { depth, exit_depth: depth, action, ..self }
             }
-            Context::Captured { calls } => Here { exit_trap: ExitTrap::Late { calls }, ..self },
-            Context::SilentStage => Here { exit_trap: ExitTrap::Never, ..self },
-            Context::Alone => Here { alone: true, ..self },
-            Context::AllOfProcess => Here { is_all_of_process: true, ..self },
+            CommandContext::Captured { calls } => {
+                ContextSummary { exit_trap: ExitTrap::Late { calls }, ..self }
+            }
+            CommandContext::SilentStage => ContextSummary { exit_trap: ExitTrap::Never, ..self },
+            CommandContext::Alone => ContextSummary { alone: true, ..self },
+            CommandContext::AllOfProcess => ContextSummary { is_all_of_process: true, ..self },
         }
     }
 
     /// Commands of their own begin: assignments before the builtin around them are none of theirs.
-    fn with_commands(self) -> Here {
-        Here { own_scope: None, ..self }
+    fn with_commands(self) -> ContextSummary {
+        ContextSummary { own_scope: None, ..self }
     }
 
     /// What a subshell begins with. Every field is decided upon: a new one does not compile until somebody has.
-    fn in_subshell(self) -> Here {
-        let Here {
+    fn in_subshell(self) -> ContextSummary {
+        let ContextSummary {
             condition,
             loops,
             depth,
@@ -168,7 +174,7 @@ impl Here {
             alone: _,
             is_all_of_process: _,
         } = self;
-        Here {
+        ContextSummary {
             condition,
             // `break` in a substitution leaves the loop around it.
             loops,
@@ -188,22 +194,26 @@ impl Here {
     }
 }
 
-impl Here {
+impl ContextSummary {
     /// What a process that is spawned for a command begins with, beside what is skipped.
     #[must_use]
-    pub fn shipped(self) -> Here {
+    pub fn shipped(self) -> ContextSummary {
         let exit_trap = match self.exit_trap {
             // The redirections that it would run out of stay here.
             ExitTrap::Here | ExitTrap::Late { .. } => ExitTrap::Here,
             ExitTrap::Never => ExitTrap::Never,
         };
-        Here { exit_trap, ..self }
+        ContextSummary { exit_trap, ..self }
     }
 }
 
 impl Shell<'_> {
     /// Runs `f` in that context.
-    pub(crate) fn within<T>(&mut self, context: Context, f: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn within<T>(
+        &mut self,
+        context: CommandContext,
+        f: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let outer = self.state.here;
         self.state.here = outer.within(context);
         let result = f(self);
@@ -213,7 +223,7 @@ impl Shell<'_> {
     }
 
     /// The rest of this subshell is in that context.
-    pub(crate) fn enter(&mut self, context: Context) {
+    pub(crate) fn enter(&mut self, context: CommandContext) {
         self.state.here = self.state.here.within(context);
     }
 }
@@ -222,48 +232,52 @@ impl Shell<'_> {
 mod tests {
     use super::*;
 
-    fn action(status: i32) -> Context {
-        Context::Action { trap: Some(Trap::Err), status }
+    fn action(status: i32) -> CommandContext {
+        CommandContext::Action { trap: Some(Trap::Err), status }
     }
 
     #[test]
     fn conditions_reach_into_functions_and_subshells_but_not_into_actions() {
-        let here = Here::default().within(Context::Condition);
-        assert!(here.within(Context::Function).within(Context::Subshell).condition);
+        let here = ContextSummary::default().within(CommandContext::Condition);
+        assert!(here.within(CommandContext::Function).within(CommandContext::Subshell).condition);
         assert!(!here.within(action(1)).condition);
     }
 
     #[test]
     fn loops_end_at_functions() {
-        let here = Here::default().within(Context::Loop).within(Context::Loop);
-        assert_eq!((here.loops, here.within(Context::Function).loops), (2, 0));
-        assert_eq!(here.within(Context::Subshell).loops, 2);
+        let here =
+            ContextSummary::default().within(CommandContext::Loop).within(CommandContext::Loop);
+        assert_eq!((here.loops, here.within(CommandContext::Function).loops), (2, 0));
+        assert_eq!(here.within(CommandContext::Subshell).loops, 2);
     }
 
     #[test]
     fn a_subshell_is_out_of_the_action_and_a_substitution_is_not() {
-        let here = Here::default().within(Context::Text).within(action(3));
-        let inner = here.within(Context::Subshell);
+        let here = ContextSummary::default().within(CommandContext::Text).within(action(3));
+        let inner = here.within(CommandContext::Subshell);
         assert_eq!((inner.action, inner.trap_status, inner.exit_depth), (false, None, 2));
-        let inner = inner.within(Context::Substitution { action: here.action });
+        let inner = inner.within(CommandContext::Substitution { action: here.action });
         assert_eq!((inner.action, inner.depth, inner.exit_depth), (true, 2, 2));
     }
     #[test]
     fn commands_of_a_builtin_have_none_of_its_assignments() {
-        let here = Here::default().within(Context::Builtin { scope: 3 });
+        let here = ContextSummary::default().within(CommandContext::Builtin { scope: 3 });
         assert_eq!(here.own_scope, Some(3));
-        assert_eq!(here.within(Context::Function).own_scope, None);
-        assert_eq!(here.within(Context::Text).own_scope, None);
-        assert_eq!(here.within(Context::CommandBuiltin { scoped: false }).own_scope, Some(3));
-        assert_eq!(here.within(Context::CommandBuiltin { scoped: true }).own_scope, None);
+        assert_eq!(here.within(CommandContext::Function).own_scope, None);
+        assert_eq!(here.within(CommandContext::Text).own_scope, None);
+        assert_eq!(
+            here.within(CommandContext::CommandBuiltin { scoped: false }).own_scope,
+            Some(3)
+        );
+        assert_eq!(here.within(CommandContext::CommandBuiltin { scoped: true }).own_scope, None);
     }
 
     #[test]
     fn an_action_does_not_run_within_itself_but_for_exit_in_a_subshell() {
-        let here = Here::default().within(action(0));
-        let here = here.within(Context::Action { trap: Some(Trap::Exit), status: 0 });
+        let here = ContextSummary::default().within(action(0));
+        let here = here.within(CommandContext::Action { trap: Some(Trap::Exit), status: 0 });
         assert!(here.running.has(Trap::Exit) && here.running.has(Trap::Err));
-        let inner = here.within(Context::Subshell);
+        let inner = here.within(CommandContext::Subshell);
         assert!(!inner.running.has(Trap::Exit) && inner.running.has(Trap::Err));
     }
 }

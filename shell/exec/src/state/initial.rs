@@ -7,7 +7,7 @@ use sh_expand::array::IndexedArray;
 
 use super::assign::{is_name, split_reference};
 use super::options::{SetOpt, set_option, shopt_option};
-use super::vars::{Dynamic, Slot, Var, decimal};
+use super::vars::{Dynamic, ShellVar, VarSlot, decimal};
 use crate::Shell;
 
 /// What `$BASH_VERSION` says: the version whose behaviour is the model.
@@ -109,8 +109,8 @@ impl Shell<'_> {
                     .for_each(|o| self.state.options.put_shopt(o, true)),
                 _ => {}
             }
-            let slot = Slot::Scalar(Rc::new(value.clone()));
-            self.state.vars.insert(name, Var::global(slot, EXPORTED));
+            let slot = VarSlot::Scalar(Rc::new(value.clone()));
+            self.state.vars.insert(name, ShellVar::global(slot, EXPORTED));
         }
         self.child_env.keep_others(others);
         functions
@@ -118,16 +118,16 @@ impl Shell<'_> {
 
     fn init_computed(&mut self) {
         let vars = &mut self.state.vars;
-        if let Some(text) = vars.get(b"_").and_then(Var::text) {
+        if let Some(text) = vars.get(b"_").and_then(ShellVar::text) {
             self.state.last_arg = text;
         }
         for (name, d, attrs) in COMPUTED {
             let old = vars.get(name.as_bytes()).filter(|_| *name != "_");
             let exported = old.map(|v| v.attrs & EXPORTED).unwrap_or_default();
-            vars.insert(name.as_bytes(), Var::global(Slot::Dynamic(*d), *attrs | exported));
+            vars.insert(name.as_bytes(), ShellVar::global(VarSlot::Dynamic(*d), *attrs | exported));
         }
         if vars.get(b"HOSTNAME").is_none() {
-            vars.insert(b"HOSTNAME", Var::global(Slot::Dynamic(Dynamic::HostName), NONE));
+            vars.insert(b"HOSTNAME", ShellVar::global(VarSlot::Dynamic(Dynamic::HostName), NONE));
         }
     }
 
@@ -137,29 +137,29 @@ impl Shell<'_> {
         let (uid, _) = box_sys::meta::ids();
         for (name, number) in [("UID", uid), ("EUID", uid), ("PPID", parent)] {
             let attrs = INTEGER | READONLY;
-            vars.insert(name.as_bytes(), Var::global(Slot::Int(i64::from(number)), attrs));
+            vars.insert(name.as_bytes(), ShellVar::global(VarSlot::Int(i64::from(number)), attrs));
         }
         let version = ["5", "2", "15", "1", "release", MACHTYPE];
         let version = version.iter().map(|s| Rc::new(s.as_bytes().to_vec()));
-        let version = Slot::Indexed(Rc::new(version.collect::<IndexedArray>()));
-        vars.insert(b"BASH_VERSINFO", Var::global(version, INDEXED | READONLY));
-        let one = Slot::Scalar(Rc::new(b"1".to_vec()));
-        vars.insert(b"OPTIND", Var::global(one, INTEGER));
+        let version = VarSlot::Indexed(Rc::new(version.collect::<IndexedArray>()));
+        vars.insert(b"BASH_VERSINFO", ShellVar::global(version, INDEXED | READONLY));
+        let one = VarSlot::Scalar(Rc::new(b"1".to_vec()));
+        vars.insert(b"OPTIND", ShellVar::global(one, INTEGER));
         for (name, value) in DEFAULTS {
             if vars.get(name.as_bytes()).is_none() {
-                vars.insert(name.as_bytes(), Var::scalar(value.as_bytes()));
+                vars.insert(name.as_bytes(), ShellVar::scalar(value.as_bytes()));
             }
         }
         for (name, value) in OWN {
-            vars.insert(name.as_bytes(), Var::scalar(value.as_bytes()));
+            vars.insert(name.as_bytes(), ShellVar::scalar(value.as_bytes()));
         }
-        let level = vars.get(b"SHLVL").and_then(Var::text).unwrap_or_default();
+        let level = vars.get(b"SHLVL").and_then(ShellVar::text).unwrap_or_default();
         let level = sh_expand::arith::plain_integer(&level).unwrap_or(0);
-        let level = Slot::Scalar(Rc::new(decimal((level + 1).clamp(0, 999))));
-        vars.insert(b"SHLVL", Var::global(level, EXPORTED));
-        let old = vars.get(b"OLDPWD").and_then(Var::text);
+        let level = VarSlot::Scalar(Rc::new(decimal((level + 1).clamp(0, 999))));
+        vars.insert(b"SHLVL", ShellVar::global(level, EXPORTED));
+        let old = vars.get(b"OLDPWD").and_then(ShellVar::text);
         if !old.is_some_and(|dir| box_sys::path::from_bytes(&dir).is_dir()) {
-            vars.insert(b"OLDPWD", Var::global(Slot::Unset, EXPORTED));
+            vars.insert(b"OLDPWD", ShellVar::global(VarSlot::Unset, EXPORTED));
         }
     }
 
@@ -167,7 +167,7 @@ impl Shell<'_> {
     fn init_pwd(&mut self) {
         use box_sys::meta::stat;
         let cwd = self.cwd().to_path_buf();
-        let given = self.state.vars.get(b"PWD").and_then(Var::text);
+        let given = self.state.vars.get(b"PWD").and_then(ShellVar::text);
         let given = given.map(|g| box_sys::path::from_bytes(&g).to_path_buf());
         let same = given.filter(|g| {
             *g == cwd
@@ -184,7 +184,7 @@ impl Shell<'_> {
             self.state.dirs.set_cwd(logical);
         }
         let text = self.state.dirs.cwd_bytes().to_vec();
-        let slot = Slot::Scalar(Rc::new(text));
-        self.state.vars.insert(b"PWD", Var::global(slot, EXPORTED));
+        let slot = VarSlot::Scalar(Rc::new(text));
+        self.state.vars.insert(b"PWD", ShellVar::global(slot, EXPORTED));
     }
 }

@@ -9,13 +9,13 @@ use box_sys::Pid;
 
 /// Output of a job that goes into a command substitution's buffer: read when somebody waits.
 #[derive(Clone, Debug)]
-pub struct Pump {
+pub struct JobPump {
     pub read: Rc<File>,
     pub into: Rc<RefCell<Vec<u8>>>,
 }
 
 #[derive(Clone, Debug)]
-struct Process {
+struct JobProcess {
     pid: Pid,
     /// `None` while it runs.
     status: Option<i32>,
@@ -25,9 +25,9 @@ struct Process {
 #[derive(Clone, Debug)]
 pub struct Job {
     id: u32,
-    processes: Vec<Process>,
+    processes: Vec<JobProcess>,
     text: Vec<u8>,
-    pumps: Vec<Pump>,
+    pumps: Vec<JobPump>,
 }
 
 impl Job {
@@ -42,7 +42,7 @@ impl Job {
     }
 
     /// The output that somebody here has to carry.
-    pub fn pumps(&self) -> &[Pump] {
+    pub fn pumps(&self) -> &[JobPump] {
         &self.pumps
     }
 
@@ -121,12 +121,12 @@ impl Jobs {
     }
 
     /// Puts a job on the list; its number.
-    pub fn add(&mut self, pids: Vec<Pid>, text: Vec<u8>, pumps: Vec<Pump>) -> u32 {
+    pub fn add(&mut self, pids: Vec<Pid>, text: Vec<u8>, pumps: Vec<JobPump>) -> u32 {
         if self.is_foreign {
             *self = Jobs::default();
         }
         let id = self.list.iter().map(|j| j.id).max().unwrap_or(0) + 1;
-        let processes = pids.into_iter().map(|pid| Process { pid, status: None }).collect();
+        let processes = pids.into_iter().map(|pid| JobProcess { pid, status: None }).collect();
         Rc::make_mut(&mut self.list).push(Job { id, processes, text, pumps });
         self.previous = self.current;
         self.current = Some(id);
@@ -187,7 +187,7 @@ impl Jobs {
     }
 
     /// Takes the output of all jobs that somebody here has to carry.
-    pub fn take_pumps(&mut self) -> Vec<Pump> {
+    pub fn take_pumps(&mut self) -> Vec<JobPump> {
         if self.list.iter().all(|j| j.pumps.is_empty()) {
             return Vec::new();
         }

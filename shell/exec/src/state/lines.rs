@@ -3,11 +3,13 @@
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{AssignValue, Assignment, Command, CommandKind, CommandWord, List, WordPart};
+use sh_syntax::ast::{
+    AssignValue, Assignment, Command, CommandKind, CommandList, CommandWord, WordPart,
+};
 
 /// Calls `f` on every command's line, outer commands first. `Rc`s that somebody else holds, too, are
 /// passed over: freshly parsed trees have none.
-fn each_mut(list: &mut List, f: &mut dyn FnMut(&mut u32)) {
+fn each_mut(list: &mut CommandList, f: &mut dyn FnMut(&mut u32)) {
     for item in &mut list.items {
         let rest = item.and_or.rest.iter_mut().map(|(_, p)| p);
         for pipeline in std::iter::once(&mut item.and_or.first).chain(rest) {
@@ -91,7 +93,7 @@ fn parts_mut(parts: &mut [WordPart], f: &mut dyn FnMut(&mut u32)) {
 }
 
 /// The lines of all commands in a list.
-pub fn of_list(list: &List, out: &mut Vec<u32>) {
+pub fn of_list(list: &CommandList, out: &mut Vec<u32>) {
     for item in &list.items {
         for pipeline in
             std::iter::once(&item.and_or.first).chain(item.and_or.rest.iter().map(|(_, p)| p))
@@ -154,7 +156,7 @@ fn of_parts(parts: &[WordPart], out: &mut Vec<u32>) {
 }
 
 /// Puts lines back into a freshly parsed list. A list of another length changes nothing.
-pub fn restore(list: &mut List, lines: &[u32]) {
+pub fn restore(list: &mut CommandList, lines: &[u32]) {
     let mut now = Vec::new();
     of_list(list, &mut now);
     if now.len() != lines.len() {

@@ -53,27 +53,27 @@ use box_sys::Pid;
 use serde::{Deserialize, Serialize};
 use sh_expand::{Attributes, Str};
 
-use crate::builtin::completion::Spec;
+use crate::builtin::completion::CompletionSpec;
 use crate::io::FdTable;
 use calls::Calls;
 use command_text::CommandText;
 use commands::Commands;
-use computed::{Random, Seconds};
-use definition::Definition;
+use computed::{RandomVariable, SecondsVariable};
+use definition::FunctionDefinition;
 use dirs::Dirs;
 use hash::FastMap;
-use here::{Context, Here};
+use here::{CommandContext, ContextSummary};
 use ids::Ids;
 use jobs::Jobs;
-use options::{Options, SetOpt};
-use params::Params;
+use options::{SetOpt, ShellOptions};
+use params::PositionalParams;
 use traps::Traps;
 use vars::{Name, Vars};
 
 /// A shell function.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FunctionDef {
-    pub function: Definition,
+    pub function: FunctionDefinition,
     /// The file it was defined in (`BASH_SOURCE`).
     pub source: Str,
     pub line: u32,
@@ -98,18 +98,18 @@ pub struct GetOpts {
 /// What a subshell has a copy of. A shell that is spawned for one receives it but for what is skipped; [`ship::decode`]
 /// tells why.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct State {
+pub struct ShellState {
     pub vars: Vars,
     pub functions: Rc<FastMap<Name, FunctionDef>>,
     pub aliases: Rc<BTreeMap<Vec<u8>, Rc<[u8]>>>,
-    pub options: Options,
+    pub options: ShellOptions,
     pub traps: Traps,
     #[serde(skip)]
     pub jobs: Jobs,
     #[serde(skip)]
     pub fds: FdTable,
     pub dirs: Dirs,
-    pub params: Params,
+    pub params: PositionalParams,
     pub calls: Calls,
     pub commands: Commands,
     /// `$?`
@@ -119,30 +119,35 @@ pub struct State {
     pub last_arg: Str,
     pub line: u32,
     pub ids: Ids,
-    pub seconds: Seconds,
+    pub seconds: SecondsVariable,
     #[serde(skip)]
-    pub random: Random,
+    pub random: RandomVariable,
     pub getopts: GetOpts,
     pub umask: u16,
     /// What the constructs around the current command change.
-    pub(crate) here: Here,
+    pub(crate) here: ContextSummary,
     /// `BASH_COMMAND`
     pub command: CommandText,
     /// What `ulimit` set: soft and hard limit by letter.
     ulimits: Rc<BTreeMap<u8, (u64, u64)>>,
     /// What `complete` was told, by command.
     #[serde(skip)]
-    completions: Rc<BTreeMap<Vec<u8>, Spec>>,
+    completions: Rc<BTreeMap<Vec<u8>, CompletionSpec>>,
 }
 
-impl State {
+impl ShellState {
     /// The state of a shell that is the process `pid`, before it has looked at its environment.
-    pub(crate) fn new(pid: Pid, params: Params, cwd: PathBuf, fds: FdTable) -> State {
-        State {
+    pub(crate) fn new(
+        pid: Pid,
+        params: PositionalParams,
+        cwd: PathBuf,
+        fds: FdTable,
+    ) -> ShellState {
+        ShellState {
             vars: Vars::default(),
             functions: Rc::default(),
             aliases: Rc::default(),
-            options: Options::default(),
+            options: ShellOptions::default(),
             traps: Traps::default(),
             jobs: Jobs::default(),
             fds,
@@ -155,11 +160,11 @@ impl State {
             last_arg: Str::default(),
             line: 0,
             ids: Ids::new(pid),
-            seconds: Seconds::begin(),
-            random: Random::default(),
+            seconds: SecondsVariable::begin(),
+            random: RandomVariable::default(),
             getopts: GetOpts::default(),
             umask: box_sys::meta::umask(),
-            here: Here::default(),
+            here: ContextSummary::default(),
             command: CommandText::default(),
             ulimits: Rc::default(),
             completions: Rc::default(),
@@ -169,7 +174,7 @@ impl State {
     /// What a copy becomes as the state of a subshell whose `$BASHPID` is `pid`. Taken apart without `..`: whoever adds
     /// a field decides here whether subshells have it.
     pub(crate) fn enter_subshell(&mut self, pid: Pid) {
-        let State {
+        let ShellState {
             options,
             traps,
             jobs,
@@ -201,7 +206,7 @@ impl State {
         // Children are another shell's, which cannot be waited for.
         jobs.enter_subshell();
         ids.enter_subshell(pid);
-        *here = here.within(Context::Subshell);
+        *here = here.within(CommandContext::Subshell);
     }
 
     /// What `ulimit` set: soft and hard limit by letter.
@@ -215,12 +220,12 @@ impl State {
     }
 
     /// What `complete` was told, by command.
-    pub(crate) fn completions(&self) -> &BTreeMap<Vec<u8>, Spec> {
+    pub(crate) fn completions(&self) -> &BTreeMap<Vec<u8>, CompletionSpec> {
         &self.completions
     }
 
     /// The same, to be changed.
-    pub(crate) fn completions_mut(&mut self) -> &mut BTreeMap<Vec<u8>, Spec> {
+    pub(crate) fn completions_mut(&mut self) -> &mut BTreeMap<Vec<u8>, CompletionSpec> {
         Rc::make_mut(&mut self.completions)
     }
 }

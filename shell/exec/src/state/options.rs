@@ -83,7 +83,7 @@ pub enum CommandSource {
 /// All options of a shell; small and copied whole.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "(u32, u64, bool)", into = "(u32, u64, bool)")]
-pub struct Options {
+pub struct ShellOptions {
     set: u32,
     shopt: u64,
     /// Where the commands come from.
@@ -92,10 +92,10 @@ pub struct Options {
     expand: ExpandOptions,
 }
 
-impl Default for Options {
+impl Default for ShellOptions {
     /// What a non-interactive bash starts with.
-    fn default() -> Options {
-        let mut o = Options {
+    fn default() -> ShellOptions {
+        let mut o = ShellOptions {
             set: 0,
             shopt: 0,
             source: CommandSource::File,
@@ -128,15 +128,15 @@ impl Default for Options {
 }
 
 /// What a spawned shell gets.
-impl From<Options> for (u32, u64, bool) {
-    fn from(options: Options) -> Self {
+impl From<ShellOptions> for (u32, u64, bool) {
+    fn from(options: ShellOptions) -> Self {
         (options.set, options.shopt, options.is_command_string())
     }
 }
 
-impl From<(u32, u64, bool)> for Options {
-    fn from((set, shopt, is_command_string): (u32, u64, bool)) -> Options {
-        let mut options = Options::default();
+impl From<(u32, u64, bool)> for ShellOptions {
+    fn from((set, shopt, is_command_string): (u32, u64, bool)) -> ShellOptions {
+        let mut options = ShellOptions::default();
         if is_command_string {
             options.source = CommandSource::String;
         }
@@ -145,7 +145,7 @@ impl From<(u32, u64, bool)> for Options {
     }
 }
 
-impl Options {
+impl ShellOptions {
     /// Whether a `set -o` option is on.
     #[inline]
     pub fn has(&self, o: SetOpt) -> bool {

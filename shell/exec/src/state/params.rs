@@ -10,7 +10,7 @@ pub type Positional = Rc<Vec<Str>>;
 
 /// The parameters of a shell.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Params {
+pub struct PositionalParams {
     arg0: Str,
     list: Positional,
     /// Those around all functions, in one.
@@ -21,16 +21,16 @@ pub struct Params {
 }
 
 /// The parameters around a function.
-pub struct AroundFunction {
+pub struct CallerParams {
     list: Positional,
     is_outermost: bool,
 }
 
-impl Params {
+impl PositionalParams {
     /// The parameters a shell starts with.
-    pub fn new(arg0: Vec<u8>, list: Vec<Vec<u8>>) -> Params {
+    pub fn new(arg0: Vec<u8>, list: Vec<Vec<u8>>) -> PositionalParams {
         let list = Rc::new(list.into_iter().map(Rc::new).collect());
-        Params { arg0: Rc::new(arg0), list, outermost: None, is_replaced: false }
+        PositionalParams { arg0: Rc::new(arg0), list, outermost: None, is_replaced: false }
     }
 
     /// `$0`
@@ -67,17 +67,17 @@ impl Params {
     }
 
     /// A function has its arguments instead.
-    pub fn enter_function(&mut self, args: Positional) -> AroundFunction {
+    pub fn enter_function(&mut self, args: Positional) -> CallerParams {
         let list = std::mem::replace(&mut self.list, args);
         let is_outermost = self.outermost.is_none();
         if is_outermost {
             self.outermost = Some(list.clone());
         }
-        AroundFunction { list, is_outermost }
+        CallerParams { list, is_outermost }
     }
 
     /// The function returns.
-    pub fn leave_function(&mut self, around: AroundFunction) {
+    pub fn leave_function(&mut self, around: CallerParams) {
         if around.is_outermost {
             self.outermost = None;
         }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_sourced_file_leaves_what_it_has_set() {
-        let mut params = Params::new(Vec::new(), vec![b"a".to_vec()]);
+        let mut params = PositionalParams::new(Vec::new(), vec![b"a".to_vec()]);
         let around = params.enter_file(&list("x y"));
         params.replace(list("p q"));
         params.leave_file(around.clone(), false);
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn functions_within_each_other_have_one_outside() {
-        let mut params = Params::new(Vec::new(), vec![b"a".to_vec()]);
+        let mut params = PositionalParams::new(Vec::new(), vec![b"a".to_vec()]);
         let outer = params.enter_function(Rc::new(list("f")));
         let inner = params.enter_function(Rc::new(list("g")));
         assert_eq!(**params.outermost(), list("a"));

@@ -17,18 +17,21 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use box_sys::session::{Function, Record, Records, STATE_MAX, StateError, Value, Writer};
-use box_sys::{Kind, meta, path, strerror};
+use box_sys::session::{
+    STATE_MAX, SessionFunction, SessionRecord, SessionRecords, SessionValue, SessionWriter,
+    StateError,
+};
+use box_sys::{FileKind, meta, path, strerror};
 use sh_expand::Attributes;
 use sh_expand::array::{AssocArray, IndexedArray};
 
 use super::assign::is_name;
-use super::definition::{Code, Definition};
+use super::definition::{DefinitionCode, FunctionDefinition};
 use super::hash::FastMap;
 use super::options::{SET_OPTIONS, SHOPT_OPTIONS};
 use super::options::{SetOpt, ShOpt, set_option, shopt_option};
 use super::traps;
-use super::vars::{Name, Slot, Var, Vars, decimal};
+use super::vars::{Name, ShellVar, VarSlot, Vars, decimal};
 use super::{FunctionDef, GetOpts, PipeStatus};
 use crate::Shell;
 use crate::builtin::declare::print::flags;
@@ -55,7 +58,7 @@ pub enum SessionError {
 }
 
 /// What a call of a session began with.
-pub struct Session {
+pub struct SessionBaseline {
     /// The tables of a fresh shell.
     vars: Vars,
     functions: Rc<FastMap<Name, FunctionDef>>,
@@ -63,7 +66,7 @@ pub struct Session {
     /// The state of the last call.
     before: Vec<u8>,
     /// Where in it functions stand that were taken from it.
-    taken: FastMap<Name, (Definition, Range<usize>)>,
+    taken: FastMap<Name, (FunctionDefinition, Range<usize>)>,
     /// When this shell began, in seconds since the epoch.
     began: i64,
 }
@@ -81,7 +84,7 @@ impl Shell<'_> {
             Err(e) => return Err(SessionError::Read(e)),
         };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let mut session = Session {
+        let mut session = SessionBaseline {
             vars: self.state.vars.clone(),
             functions: self.state.functions.clone(),
             options: self.state.options.to_bits(),
@@ -109,10 +112,10 @@ impl Shell<'_> {
         self.err(&line);
     }
 
-    fn take_up(&mut self, session: &mut Session) -> Result<(), StateError> {
-        let mut records = Records::of(&session.before)?;
-        let mut taking = Taking {
-            lost: Lost::default(),
+    fn take_up(&mut self, session: &mut SessionBaseline) -> Result<(), StateError> {
+        let mut records = SessionRecords::of(&session.before)?;
+        let mut taking = StateReader {
+            lost: LostState::default(),
             options: session.options,
             cwd: None,
             traps: false,
@@ -125,7 +128,7 @@ impl Shell<'_> {
             at = range.end;
             match record {
                 None => taking.lost.add("a part of", b"it"),
-                Some(Record::Function(f)) => {
+                Some(SessionRecord::Function(f)) => {
                     let (name, def) = function(&f);
                     session.taken.insert(name.clone(), (def.function.clone(), range));
                     Rc::make_mut(&mut self.state.functions).insert(name, def);
@@ -149,35 +152,35 @@ impl Shell<'_> {
     }
 
     /// Takes up one record other than a function.
-    fn take_record<'r>(&mut self, record: Record<'r>, taking: &mut Taking<'r>) {
+    fn take_record<'r>(&mut self, record: SessionRecord<'r>, taking: &mut StateReader<'r>) {
         let s = &mut *self.state;
         match record {
-            Record::Function(_) => {}
-            Record::Cwd(path) => taking.cwd = Some(path),
-            Record::Umask(mask) => s.umask = mask,
-            Record::Status { last, stages } => {
+            SessionRecord::Function(_) => {}
+            SessionRecord::Cwd(path) => taking.cwd = Some(path),
+            SessionRecord::Umask(mask) => s.umask = mask,
+            SessionRecord::Status { last, stages } => {
                 s.status = i32::from(last);
                 let stages = stages.iter().map(|s| i32::from(*s)).collect();
                 s.pipe_status = PipeStatus::Many(Rc::new(stages));
             }
-            Record::Variable { name, attributes, value } if is_name(name) => {
+            SessionRecord::Variable { name, attributes, value } if is_name(name) => {
                 let var = variable(attributes, &value, s.vars.get(name));
                 s.vars.insert(name, var);
             }
-            Record::Variable { name, .. } => taking.lost.add("variable", name),
-            Record::NoVariable(name) => {
+            SessionRecord::Variable { name, .. } => taking.lost.add("variable", name),
+            SessionRecord::NoVariable(name) => {
                 if s.vars.get(name).is_some() {
                     s.vars.unset(name, false);
                 }
             }
-            Record::NoFunction(name) => {
+            SessionRecord::NoFunction(name) => {
                 Rc::make_mut(&mut s.functions).remove(name);
             }
-            Record::Alias { name, text } => {
+            SessionRecord::Alias { name, text } => {
                 Rc::make_mut(&mut s.aliases).insert(name.to_vec(), Rc::from(text));
             }
-            Record::Set { .. } | Record::Shopt { .. } => taking.option(&record),
-            Record::Trap { condition, action } => match traps::parse(condition) {
+            SessionRecord::Set { .. } | SessionRecord::Shopt { .. } => taking.option(&record),
+            SessionRecord::Trap { condition, action } => match traps::parse(condition) {
                 // What this process was told to ignore stays ignored.
                 Some(n) if n != traps::EXIT && self.signals.is_fixed(n) => {}
                 Some(n) if n != traps::EXIT => {
@@ -186,35 +189,35 @@ impl Shell<'_> {
                 }
                 _ => taking.lost.add("trap", condition),
             },
-            Record::Positional(_) if taking.keeps_params => {}
-            Record::Positional(all) => {
+            SessionRecord::Positional(_) if taking.keeps_params => {}
+            SessionRecord::Positional(all) => {
                 s.params.replace(all.iter().map(|p| Rc::new(p.to_vec())).collect());
             }
-            Record::Directories(all) => {
+            SessionRecord::Directories(all) => {
                 *s.dirs.below_mut() = all.iter().map(|d| d.to_vec()).collect();
             }
-            Record::GetOpts { index, offset } => {
+            SessionRecord::GetOpts { index, offset } => {
                 // They are added to. What leads beyond the arguments is their end.
                 let number = |n: u32| n.min(u32::MAX / 2) as usize;
                 s.getopts = GetOpts { index: number(index), offset: number(offset) };
             }
-            Record::SecondsZero(zero) => {
+            SessionRecord::SecondsZero(zero) => {
                 let passed = taking.began.saturating_sub(zero);
                 s.seconds.set_offset(passed.clamp(-MOST_SECONDS, MOST_SECONDS));
             }
-            Record::Random(seed) => s.random.assign(seed),
-            Record::Disabled(name) => match crate::builtin::find(name) {
+            SessionRecord::Random(seed) => s.random.assign(seed),
+            SessionRecord::Disabled(name) => match crate::builtin::find(name) {
                 Some(b) => s.commands.enable(b.name, false),
                 None => taking.lost.add("builtin", name),
             },
-            Record::Limit { letter, soft, hard } => s.set_ulimit(letter, (soft, hard)),
+            SessionRecord::Limit { letter, soft, hard } => s.set_ulimit(letter, (soft, hard)),
         }
     }
 
     /// Begins in the directory of the last call, or in HOME if that is gone.
     fn return_to(&mut self, cwd: &[u8]) {
         let is_dir =
-            |path: &std::path::Path| meta::stat(path, true).is_ok_and(|s| s.kind == Kind::Dir);
+            |path: &std::path::Path| meta::stat(path, true).is_ok_and(|s| s.kind == FileKind::Dir);
         let given = PathBuf::from(path::from_bytes(cwd));
         if given == self.cwd() {
             return;
@@ -223,13 +226,13 @@ impl Shell<'_> {
             self.state.dirs.set_cwd(given);
             return;
         }
-        let home = self.state.vars.get(b"HOME").and_then(Var::text).unwrap_or_default();
+        let home = self.state.vars.get(b"HOME").and_then(ShellVar::text).unwrap_or_default();
         let home = PathBuf::from(path::from_bytes(&home));
         let home = if home.is_absolute() && is_dir(&home) { home } else { PathBuf::from("/") };
         let text = path::to_bytes(&home).to_vec();
         self.session_error(&[cwd, b": the working directory is gone, going on in ", &text]);
         self.state.dirs.set_cwd(home);
-        self.state.vars.entry(b"PWD").slot = Slot::Scalar(Rc::new(text));
+        self.state.vars.entry(b"PWD").slot = VarSlot::Scalar(Rc::new(text));
         self.state.vars.touch_env();
     }
 
@@ -253,7 +256,7 @@ impl Shell<'_> {
         self.session = Some(session);
     }
 
-    fn session_bytes(&self, session: &Session, status: i32) -> Vec<u8> {
+    fn session_bytes(&self, session: &SessionBaseline, status: i32) -> Vec<u8> {
         let s = &*self.state;
         // Where `exec` replaces the shell, functions may be under way.
         let (mut vars, mut options) = (s.vars.clone(), s.options.clone());
@@ -263,51 +266,53 @@ impl Shell<'_> {
             }
         }
         let positional = s.params.outermost();
-        let mut w = Writer::new();
-        w.record(&Record::Cwd(s.dirs.cwd_bytes()));
-        w.record(&Record::Umask(s.umask));
+        let mut w = SessionWriter::new();
+        w.record(&SessionRecord::Cwd(s.dirs.cwd_bytes()));
+        w.record(&SessionRecord::Umask(s.umask));
         let stages: Vec<u8> = match &s.pipe_status {
             PipeStatus::One(n) => vec![*n as u8],
             PipeStatus::Many(all) => all.iter().map(|n| *n as u8).collect(),
         };
-        w.record(&Record::Status { last: status as u8, stages: &stages });
-        w.record(&Record::SecondsZero(session.began.saturating_sub(s.seconds.offset())));
+        w.record(&SessionRecord::Status { last: status as u8, stages: &stages });
+        w.record(&SessionRecord::SecondsZero(session.began.saturating_sub(s.seconds.offset())));
         if let Some(seed) = s.random.assigned() {
-            w.record(&Record::Random(seed));
+            w.record(&SessionRecord::Random(seed));
         }
         if s.getopts.index != 0 || s.getopts.offset != 0 {
             let number = |n: usize| u32::try_from(n).unwrap_or(0);
             let (index, offset) = (number(s.getopts.index), number(s.getopts.offset));
-            w.record(&Record::GetOpts { index, offset });
+            w.record(&SessionRecord::GetOpts { index, offset });
         }
         write_options(&mut w, options.to_bits(), session.options);
         write_variables(&mut w, &vars, &session.vars);
         self.write_functions(&mut w, session);
         for (name, text) in s.aliases.iter() {
-            w.record(&Record::Alias { name, text });
+            w.record(&SessionRecord::Alias { name, text });
         }
         for (n, action) in s.traps.active().filter(|(n, _)| *n != traps::EXIT) {
             if !self.signals.is_fixed(n) {
                 let condition = traps::name(n);
-                w.record(&Record::Trap { condition: condition.as_bytes(), action });
+                w.record(&SessionRecord::Trap { condition: condition.as_bytes(), action });
             }
         }
         if !positional.is_empty() {
-            w.record(&Record::Positional(positional.iter().map(|p| p.as_slice()).collect()));
+            w.record(&SessionRecord::Positional(positional.iter().map(|p| p.as_slice()).collect()));
         }
         if !s.dirs.below().is_empty() {
-            w.record(&Record::Directories(s.dirs.below().iter().map(Vec::as_slice).collect()));
+            w.record(&SessionRecord::Directories(
+                s.dirs.below().iter().map(Vec::as_slice).collect(),
+            ));
         }
         for name in s.commands.disabled() {
-            w.record(&Record::Disabled(name.as_bytes()));
+            w.record(&SessionRecord::Disabled(name.as_bytes()));
         }
         for (letter, (soft, hard)) in s.ulimits() {
-            w.record(&Record::Limit { letter: *letter, soft: *soft, hard: *hard });
+            w.record(&SessionRecord::Limit { letter: *letter, soft: *soft, hard: *hard });
         }
         w.finish()
     }
 
-    fn write_functions(&self, w: &mut Writer, session: &Session) {
+    fn write_functions(&self, w: &mut SessionWriter, session: &SessionBaseline) {
         let same =
             |a: &FunctionDef, b: &FunctionDef| a.function.is(&b.function) && a.attrs == b.attrs;
         for name in self.function_names() {
@@ -332,7 +337,7 @@ impl Shell<'_> {
                 }
                 _ => Vec::new(),
             };
-            w.record(&Record::Function(Function {
+            w.record(&SessionRecord::Function(SessionFunction {
                 name: &name,
                 text: &code.text,
                 attributes: &attributes,
@@ -345,13 +350,13 @@ impl Shell<'_> {
         let mut gone: Vec<&Name> = session.functions.keys().collect();
         gone.retain(|name| !self.state.functions.contains_key(*name));
         gone.sort_unstable();
-        gone.iter().for_each(|name| w.record(&Record::NoFunction(name)));
+        gone.iter().for_each(|name| w.record(&SessionRecord::NoFunction(name)));
     }
 }
 
 /// What taking up a state has found so far.
-struct Taking<'r> {
-    lost: Lost,
+struct StateReader<'r> {
+    lost: LostState,
     /// Both sets of options.
     options: (u32, u64),
     cwd: Option<&'r [u8]>,
@@ -363,19 +368,19 @@ struct Taking<'r> {
     began: i64,
 }
 
-impl Taking<'_> {
+impl StateReader<'_> {
     /// Switches an option that a session keeps.
-    fn option(&mut self, record: &Record<'_>) {
+    fn option(&mut self, record: &SessionRecord<'_>) {
         let (set, shopt) = &mut self.options;
         match *record {
-            Record::Set { name, on } => match set_option(name) {
+            SessionRecord::Set { name, on } => match set_option(name) {
                 Some(o) if !CALL_OPTIONS.contains(&o) => {
                     let bit = 1 << o as u8;
                     *set = if on { *set | bit } else { *set & !bit };
                 }
                 _ => self.lost.add("option", name),
             },
-            Record::Shopt { name, on } => match shopt_option(name) {
+            SessionRecord::Shopt { name, on } => match shopt_option(name) {
                 Some(o) if !CALL_SHOPTS.contains(&o) => {
                     let bit = 1 << o as u8;
                     *shopt = if on { *shopt | bit } else { *shopt & !bit };
@@ -389,12 +394,12 @@ impl Taking<'_> {
 
 /// What could not be taken up.
 #[derive(Default)]
-struct Lost {
+struct LostState {
     named: Vec<Vec<u8>>,
     more: usize,
 }
 
-impl Lost {
+impl LostState {
     fn add(&mut self, what: &str, name: &[u8]) {
         match self.named.len() {
             NAMED.. => self.more += 1,
@@ -410,9 +415,9 @@ impl Lost {
 }
 
 /// A function as it was kept.
-fn function(f: &Function<'_>) -> (Name, FunctionDef) {
+fn function(f: &SessionFunction<'_>) -> (Name, FunctionDef) {
     let def = FunctionDef {
-        function: Code { text: f.text.to_vec(), lines: lines_of(f.lines) }.into(),
+        function: DefinitionCode { text: f.text.to_vec(), lines: lines_of(f.lines) }.into(),
         source: Rc::new(f.source.to_vec()),
         line: f.line,
         attrs: Attributes::from_letters(f.attributes) & Attributes::OF_FUNCTIONS,
@@ -422,8 +427,8 @@ fn function(f: &Function<'_>) -> (Name, FunctionDef) {
 
 /// The letters in the record of a function.
 fn attributes_in(raw: &[u8]) -> Option<&[u8]> {
-    match Records::one(raw)? {
-        Record::Function(f) => Some(f.attributes),
+    match SessionRecords::one(raw)? {
+        SessionRecord::Function(f) => Some(f.attributes),
         _ => None,
     }
 }
@@ -432,26 +437,26 @@ fn lines_of(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks::<4>().0.iter().map(|l| u32::from_le_bytes(*l)).collect()
 }
 
-fn write_options(w: &mut Writer, now: (u32, u64), fresh: (u32, u64)) {
+fn write_options(w: &mut SessionWriter, now: (u32, u64), fresh: (u32, u64)) {
     for (name, o) in SET_OPTIONS.iter().filter(|(_, o)| !CALL_OPTIONS.contains(o)) {
         let on = |bits: u32| bits & 1 << *o as u8 != 0;
         if on(now.0) != on(fresh.0) {
-            w.record(&Record::Set { name: name.as_bytes(), on: on(now.0) });
+            w.record(&SessionRecord::Set { name: name.as_bytes(), on: on(now.0) });
         }
     }
     for (name, o) in SHOPT_OPTIONS.iter().filter(|(_, o)| !CALL_SHOPTS.contains(o)) {
         let on = |bits: u64| bits & 1 << *o as u8 != 0;
         if on(now.1) != on(fresh.1) {
-            w.record(&Record::Shopt { name: name.as_bytes(), on: on(now.1) });
+            w.record(&SessionRecord::Shopt { name: name.as_bytes(), on: on(now.1) });
         }
     }
 }
 
-fn write_variables(w: &mut Writer, vars: &Vars, fresh: &Vars) {
+fn write_variables(w: &mut SessionWriter, vars: &Vars, fresh: &Vars) {
     let mut gone: Vec<&Name> = fresh.iter().map(|(n, _)| n).collect();
     gone.retain(|n| vars.get(n).is_none());
     gone.sort_unstable();
-    gone.iter().for_each(|name| w.record(&Record::NoVariable(name)));
+    gone.iter().for_each(|name| w.record(&SessionRecord::NoVariable(name)));
     for name in vars.sorted_names() {
         let Some(var) = vars.get(&name) else { continue };
         let was = fresh.get(&name);
@@ -459,66 +464,68 @@ fn write_variables(w: &mut Writer, vars: &Vars, fresh: &Vars) {
         if *name == *OF_CALL || !always && was.is_some_and(|was| same(var, was)) {
             continue;
         }
-        let dynamic = |v: &Var| matches!(v.slot, Slot::Dynamic(_));
+        let dynamic = |v: &ShellVar| matches!(v.slot, VarSlot::Dynamic(_));
         if was.is_some_and(dynamic) && !dynamic(var) {
             // It has lost its special meaning.
-            w.record(&Record::NoVariable(&name));
+            w.record(&SessionRecord::NoVariable(&name));
         }
         let attributes = flags(var.attrs, var.value().as_ref());
         let attributes = attributes.get(1..).filter(|f| *f != b"-").unwrap_or_default();
         let number;
         let value = match &var.slot {
-            Slot::Unset | Slot::Dynamic(_) => Value::Unset,
-            Slot::Int(n) => {
+            VarSlot::Unset | VarSlot::Dynamic(_) => SessionValue::Unset,
+            VarSlot::Int(n) => {
                 number = decimal(*n);
-                Value::Scalar(&number)
+                SessionValue::Scalar(&number)
             }
-            Slot::Scalar(text) => Value::Scalar(text),
-            Slot::Indexed(a) => Value::Indexed(a.iter().map(|(i, t)| (i, t.as_slice())).collect()),
-            Slot::Assoc(a) => {
+            VarSlot::Scalar(text) => SessionValue::Scalar(text),
+            VarSlot::Indexed(a) => {
+                SessionValue::Indexed(a.iter().map(|(i, t)| (i, t.as_slice())).collect())
+            }
+            VarSlot::Assoc(a) => {
                 // A new key comes before those of its bucket.
                 let mut all: Vec<(&[u8], &[u8])> =
                     a.iter().map(|(k, t)| (k, t.as_slice())).collect();
                 all.reverse();
-                Value::Assoc(all)
+                SessionValue::Assoc(all)
             }
         };
-        w.record(&Record::Variable { name: &name, attributes, value });
+        w.record(&SessionRecord::Variable { name: &name, attributes, value });
     }
 }
 
 /// Whether a variable is as it was, as far as a script can tell.
-fn same(a: &Var, b: &Var) -> bool {
+fn same(a: &ShellVar, b: &ShellVar) -> bool {
     a.attrs == b.attrs
         && match (&a.slot, &b.slot) {
-            (Slot::Unset, Slot::Unset) => true,
-            (Slot::Dynamic(a), Slot::Dynamic(b)) => a == b,
-            (Slot::Indexed(a), Slot::Indexed(b)) => Rc::ptr_eq(a, b) || a.iter().eq(b.iter()),
-            (Slot::Assoc(a), Slot::Assoc(b)) => Rc::ptr_eq(a, b) || a.iter().eq(b.iter()),
-            (Slot::Int(_) | Slot::Scalar(_), Slot::Int(_) | Slot::Scalar(_)) => {
+            (VarSlot::Unset, VarSlot::Unset) => true,
+            (VarSlot::Dynamic(a), VarSlot::Dynamic(b)) => a == b,
+            (VarSlot::Indexed(a), VarSlot::Indexed(b)) => Rc::ptr_eq(a, b) || a.iter().eq(b.iter()),
+            (VarSlot::Assoc(a), VarSlot::Assoc(b)) => Rc::ptr_eq(a, b) || a.iter().eq(b.iter()),
+            (VarSlot::Int(_) | VarSlot::Scalar(_), VarSlot::Int(_) | VarSlot::Scalar(_)) => {
                 a.text() == b.text()
             }
             _ => false,
         }
 }
 
-fn variable(letters: &[u8], value: &Value<'_>, fresh: Option<&Var>) -> Var {
+fn variable(letters: &[u8], value: &SessionValue<'_>, fresh: Option<&ShellVar>) -> ShellVar {
     let slot = match value {
-        Value::Unset => match fresh {
-            Some(Var { slot: slot @ Slot::Dynamic(_), .. }) => slot.clone(),
-            _ => Slot::Unset,
+        SessionValue::Unset => match fresh {
+            Some(ShellVar { slot: slot @ VarSlot::Dynamic(_), .. }) => slot.clone(),
+            _ => VarSlot::Unset,
         },
-        Value::Scalar(text) => Slot::Scalar(Rc::new(text.to_vec())),
-        Value::Indexed(all) => {
+        SessionValue::Scalar(text) => VarSlot::Scalar(Rc::new(text.to_vec())),
+        SessionValue::Indexed(all) => {
             let mut a = IndexedArray::new();
             all.iter().for_each(|(i, text)| a.set(*i, Rc::new(text.to_vec())));
-            Slot::Indexed(Rc::new(a))
+            VarSlot::Indexed(Rc::new(a))
         }
-        Value::Assoc(all) => {
+        SessionValue::Assoc(all) => {
             let mut a = AssocArray::new();
             all.iter().for_each(|(key, text)| a.set(key, Rc::new(text.to_vec())));
-            Slot::Assoc(Rc::new(a))
+            VarSlot::Assoc(Rc::new(a))
         }
     };
-    Var::global(slot, Attributes::from_letters(letters))
+    ShellVar::global(slot, Attributes::from_letters(letters))
 }

@@ -7,22 +7,22 @@
 use std::rc::Rc;
 
 use sh_expand::Attributes;
-use sh_syntax::ast::List;
+use sh_syntax::ast::CommandList;
 use sh_syntax::parse::{ParseOptions, parse_all};
 
 use super::definition::only_function;
-use super::{FunctionDef, State};
+use super::{FunctionDef, ShellState};
 use crate::Shell;
 
 /// What travels: the code, the state, the signals that cannot be trapped, whether `BASH_COMMAND` is asked for,
 /// and what of the budget is used. `S` is the state, or a reference to one.
-type Shipped<S> = (List, S, u64, bool, [u64; 5]);
+type Shipped<S> = (CommandList, S, u64, bool, [u64; 5]);
 
 /// The state and the code to run on it.
 ///
 /// # Errors
 /// If memory is short.
-pub fn encode(shell: &Shell<'_>, code: List) -> postcard::Result<Vec<u8>> {
+pub fn encode(shell: &Shell<'_>, code: CommandList) -> postcard::Result<Vec<u8>> {
     // Taken apart without `..`, so that whoever adds a field decides here whether it travels.
     let Shell {
         state,
@@ -47,7 +47,7 @@ pub fn encode(shell: &Shell<'_>, code: List) -> postcard::Result<Vec<u8>> {
     } = shell;
     let mut state = state.clone();
     state.here = state.here.shipped();
-    let shipped: Shipped<&State> =
+    let shipped: Shipped<&ShellState> =
         (code, &state, signals.fixed(), mentions.commands, budget.used());
     postcard::to_stdvec(&shipped)
 }
@@ -56,13 +56,13 @@ pub fn encode(shell: &Shell<'_>, code: List) -> postcard::Result<Vec<u8>> {
 ///
 /// # Errors
 /// If the bytes are no state.
-pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> postcard::Result<List> {
-    let (code, state, fixed_signals, mentions_commands, budget): Shipped<Box<State>> =
+pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> postcard::Result<CommandList> {
+    let (code, state, fixed_signals, mentions_commands, budget): Shipped<Box<ShellState>> =
         postcard::from_bytes(data)?;
     let own = std::mem::replace(&mut shell.state, state);
     let s = &mut *shell.state;
     // Taken apart without `..`, so that whoever adds a field decides here whether it travels.
-    let State {
+    let ShellState {
         // Descriptors travel as descriptors; children and random numbers are each process's own.
         fds,
         jobs,

@@ -35,7 +35,7 @@ pub struct Traps {
 
 /// A DEBUG trap out of force.
 #[derive(Debug)]
-pub struct TakenDebug {
+pub struct SuspendedDebugTrap {
     action: Str,
     /// It was in force where it was taken, not hidden from a function.
     seen: bool,
@@ -43,7 +43,7 @@ pub struct TakenDebug {
 
 /// The traps as a function found them.
 #[derive(Debug)]
-pub struct Hidden {
+pub struct HiddenTraps {
     /// Those that it does not see.
     actions: Vec<(u8, Str)>,
     /// Those that were seen around it.
@@ -94,7 +94,7 @@ impl Traps {
 
     /// A function begins, which sees the traps of `reaching` only.
     #[must_use]
-    pub(crate) fn enter_function(&mut self, reaching: TrapSet) -> Hidden {
+    pub(crate) fn enter_function(&mut self, reaching: TrapSet) -> HiddenTraps {
         let around = self.seen;
         let mut actions = Vec::new();
         for trap in Trap::HIDDEN {
@@ -104,12 +104,12 @@ impl Traps {
                 actions.extend(self.get(condition).map(|action| (condition, action.clone())));
             }
         }
-        Hidden { actions, around, inside: self.seen }
+        HiddenTraps { actions, around, inside: self.seen }
     }
 
     /// The function ends. What it set stays in force; else what was seen before is seen again, and what it did not see
     /// and reset nevertheless is back.
-    pub(crate) fn leave_function(&mut self, hidden: Hidden) {
+    pub(crate) fn leave_function(&mut self, hidden: HiddenTraps) {
         for (condition, action) in hidden.actions {
             if self.get(condition).is_none() {
                 self.set(condition, Some(action));
@@ -134,15 +134,15 @@ impl Traps {
 
     /// Removes the DEBUG trap for as long as a file is sourced.
     #[must_use]
-    pub fn take_debug(&mut self) -> Option<TakenDebug> {
+    pub fn take_debug(&mut self) -> Option<SuspendedDebugTrap> {
         let action = Rc::make_mut(&mut self.actions).remove(&DEBUG)?;
         let seen = self.sees(Trap::Debug);
         self.hide_debug();
-        Some(TakenDebug { action, seen })
+        Some(SuspendedDebugTrap { action, seen })
     }
 
     /// Puts the DEBUG trap back, unless there is another one now.
-    pub fn put_debug_back(&mut self, taken: TakenDebug) {
+    pub fn put_debug_back(&mut self, taken: SuspendedDebugTrap) {
         if self.get(DEBUG).is_none() {
             Rc::make_mut(&mut self.actions).insert(DEBUG, taken.action);
             self.seen = self.seen.put(Trap::Debug, taken.seen);

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{Attributes, Str, Value};
+use sh_expand::{Attributes, Str, VarValue};
 
 use super::hash::FastMap;
 
@@ -51,7 +51,7 @@ pub enum Dynamic {
 
 /// What a variable holds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Slot {
+pub enum VarSlot {
     /// Declared, but without a value.
     Unset,
     /// A scalar written by arithmetic, kept as a number until its text is asked for.
@@ -64,7 +64,7 @@ pub enum Slot {
 
 /// What is particular about a variable that an assignment before a command made.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Temporary {
+pub struct TemporaryVar {
     /// The function it was made for declared it once more.
     pub local: bool,
     /// `export` and `readonly` make it outlive its scope: with that it goes to the one around.
@@ -73,49 +73,49 @@ pub struct Temporary {
 
 /// A variable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Var {
-    pub slot: Slot,
+pub struct ShellVar {
+    pub slot: VarSlot,
     pub attrs: Attributes,
     /// The scope that declared it.
     pub level: u32,
-    pub temporary: Option<Temporary>,
+    pub temporary: Option<TemporaryVar>,
 }
 
-impl Var {
+impl ShellVar {
     /// Declared in that scope, without a value.
-    pub fn unset(level: u32) -> Var {
-        Var { slot: Slot::Unset, attrs: Attributes::default(), level, temporary: None }
+    pub fn unset(level: u32) -> ShellVar {
+        ShellVar { slot: VarSlot::Unset, attrs: Attributes::default(), level, temporary: None }
     }
 
     /// A global variable.
-    pub fn global(slot: Slot, attrs: Attributes) -> Var {
-        Var { slot, attrs, ..Var::unset(0) }
+    pub fn global(slot: VarSlot, attrs: Attributes) -> ShellVar {
+        ShellVar { slot, attrs, ..ShellVar::unset(0) }
     }
 
     /// A global variable with a text and no attributes.
-    pub fn scalar(text: &[u8]) -> Var {
-        Var::global(Slot::Scalar(Rc::new(text.to_vec())), Attributes::default())
+    pub fn scalar(text: &[u8]) -> ShellVar {
+        ShellVar::global(VarSlot::Scalar(Rc::new(text.to_vec())), Attributes::default())
     }
 
     /// The value, dynamic ones excepted.
-    pub fn value(&self) -> Option<Value> {
+    pub fn value(&self) -> Option<VarValue> {
         match &self.slot {
-            Slot::Unset | Slot::Dynamic(_) => None,
-            Slot::Int(n) => Some(Value::Scalar(Rc::new(decimal(*n)))),
-            Slot::Scalar(s) => Some(Value::Scalar(s.clone())),
-            Slot::Indexed(a) => Some(Value::Indexed(a.clone())),
-            Slot::Assoc(a) => Some(Value::Assoc(a.clone())),
+            VarSlot::Unset | VarSlot::Dynamic(_) => None,
+            VarSlot::Int(n) => Some(VarValue::Scalar(Rc::new(decimal(*n)))),
+            VarSlot::Scalar(s) => Some(VarValue::Scalar(s.clone())),
+            VarSlot::Indexed(a) => Some(VarValue::Indexed(a.clone())),
+            VarSlot::Assoc(a) => Some(VarValue::Assoc(a.clone())),
         }
     }
 
     /// The value as a scalar: element 0 of an array.
     pub fn text(&self) -> Option<Str> {
         match &self.slot {
-            Slot::Unset | Slot::Dynamic(_) => None,
-            Slot::Int(n) => Some(Rc::new(decimal(*n))),
-            Slot::Scalar(s) => Some(s.clone()),
-            Slot::Indexed(a) => a.get(0).cloned(),
-            Slot::Assoc(a) => a.get(b"0").cloned(),
+            VarSlot::Unset | VarSlot::Dynamic(_) => None,
+            VarSlot::Int(n) => Some(Rc::new(decimal(*n))),
+            VarSlot::Scalar(s) => Some(s.clone()),
+            VarSlot::Indexed(a) => a.get(0).cloned(),
+            VarSlot::Assoc(a) => a.get(b"0").cloned(),
         }
     }
 
@@ -126,17 +126,18 @@ impl Var {
 
     /// Whether it has a value.
     pub fn is_set(&self) -> bool {
-        !matches!(self.slot, Slot::Unset)
+        !matches!(self.slot, VarSlot::Unset)
     }
 
     /// Whether it is an associative array, if only by its attributes.
     pub fn is_assoc(&self) -> bool {
-        self.attrs.has(Attributes::ASSOC) || matches!(self.slot, Slot::Assoc(_))
+        self.attrs.has(Attributes::ASSOC) || matches!(self.slot, VarSlot::Assoc(_))
     }
 
     /// Whether it is an array, if only by its attributes.
     pub fn is_array(&self) -> bool {
-        matches!(self.slot, Slot::Indexed(_) | Slot::Assoc(_)) || self.attrs.has(Attributes::ARRAY)
+        matches!(self.slot, VarSlot::Indexed(_) | VarSlot::Assoc(_))
+            || self.attrs.has(Attributes::ARRAY)
     }
 }
 
@@ -174,10 +175,10 @@ pub enum ScopeKind {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scope {
     pub kind: ScopeKind,
-    pub saved: Vec<(Name, Option<Var>)>,
+    pub saved: Vec<(Name, Option<ShellVar>)>,
     /// Options to put back (`local -`) where the function returns, which is not in another process.
     #[serde(skip)]
-    pub options: Option<Box<super::options::Options>>,
+    pub options: Option<Box<super::options::ShellOptions>>,
 }
 
 /// Before a name: the global variable that a local nameref to its own name hides. Only
@@ -187,7 +188,7 @@ pub const OUTERMOST: u8 = 2;
 /// The table of variables.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Vars {
-    map: Rc<FastMap<Name, Var>>,
+    map: Rc<FastMap<Name, ShellVar>>,
     scopes: Rc<Vec<Scope>>,
     /// Counts changes that may alter the environment of children.
     #[serde(skip, default = "next_generation")]
@@ -204,12 +205,12 @@ fn next_generation() -> u64 {
 impl Vars {
     /// The visible variable of that name.
     #[inline]
-    pub fn get(&self, name: &[u8]) -> Option<&Var> {
+    pub fn get(&self, name: &[u8]) -> Option<&ShellVar> {
         self.map.get(name).or_else(|| self.outermost(name))
     }
 
     #[inline]
-    fn outermost(&self, name: &[u8]) -> Option<&Var> {
+    fn outermost(&self, name: &[u8]) -> Option<&ShellVar> {
         let (&OUTERMOST, name) = name.split_first()? else { return None };
         match self.hidden_global(name) {
             None => self.map.get(name).filter(|v| v.level == 0),
@@ -226,14 +227,14 @@ impl Vars {
     /// Whether a scope further out has a value for the name.
     pub fn hides_value(&self, name: &[u8]) -> bool {
         let kept = |s: &Scope| {
-            s.saved.iter().any(|(n, v)| **n == *name && v.as_ref().is_some_and(Var::is_set))
+            s.saved.iter().any(|(n, v)| **n == *name && v.as_ref().is_some_and(ShellVar::is_set))
         };
         self.scopes.iter().any(kept)
     }
 
     /// For in-place changes of an existing variable; call [`Vars::touch_env`] for exported ones.
     #[inline]
-    pub fn get_mut(&mut self, name: &[u8]) -> Option<&mut Var> {
+    pub fn get_mut(&mut self, name: &[u8]) -> Option<&mut ShellVar> {
         if let Some((&OUTERMOST, outer)) = name.split_first() {
             self.outermost(name)?;
             return Some(self.global_mut(outer));
@@ -242,13 +243,13 @@ impl Vars {
     }
 
     /// The variable for writing, made (global, unset) where there is none.
-    pub fn entry(&mut self, name: &[u8]) -> &mut Var {
+    pub fn entry(&mut self, name: &[u8]) -> &mut ShellVar {
         if let Some((&OUTERMOST, name)) = name.split_first() {
             return self.global_mut(name);
         }
         let map = Rc::make_mut(&mut self.map);
         if !map.contains_key(name) {
-            map.insert(Rc::from(name), Var::unset(0));
+            map.insert(Rc::from(name), ShellVar::unset(0));
         }
         match map.get_mut(name) {
             Some(v) => v,
@@ -258,7 +259,7 @@ impl Vars {
     }
 
     /// Puts a variable, a global one unless it belongs to a scope of the same number.
-    pub fn insert(&mut self, name: &[u8], var: Var) {
+    pub fn insert(&mut self, name: &[u8], var: ShellVar) {
         self.env_generation = next_generation();
         Rc::make_mut(&mut self.map).insert(Rc::from(name), var);
     }
@@ -274,7 +275,7 @@ impl Vars {
     }
 
     /// The visible variables, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = (&Name, &Var)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, &ShellVar)> {
         self.map.iter()
     }
 
@@ -329,13 +330,13 @@ impl Vars {
     /// are returned.
     pub fn pop_scope(
         &mut self,
-        mut changed: impl FnMut(Name, Option<Var>),
-    ) -> Option<Box<super::options::Options>> {
+        mut changed: impl FnMut(Name, Option<ShellVar>),
+    ) -> Option<Box<super::options::ShellOptions>> {
         let scope = Rc::make_mut(&mut self.scopes).pop()?;
         if !scope.saved.is_empty() {
             let map = Rc::make_mut(&mut self.map);
             for (name, old) in scope.saved.into_iter().rev() {
-                let exported = |v: &Var| v.attrs.has(Attributes::EXPORT);
+                let exported = |v: &ShellVar| v.attrs.has(Attributes::EXPORT);
                 let was = map.get(&name).is_some_and(exported);
                 let is = old.as_ref().is_some_and(exported);
                 if was || is {
@@ -352,7 +353,7 @@ impl Vars {
     }
 
     /// Takes the innermost scope away together with its variables, to be put back by [`Vars::put_scope`].
-    pub fn lift_scope(&mut self) -> Vec<(Name, Var)> {
+    pub fn lift_scope(&mut self) -> Vec<(Name, ShellVar)> {
         let Some(scope) = self.scopes.last() else { return Vec::new() };
         let names: Vec<Name> = scope.saved.iter().map(|(n, _)| n.clone()).collect();
         let vars =
@@ -362,11 +363,11 @@ impl Vars {
     }
 
     /// A scope with these variables.
-    pub fn put_scope(&mut self, kind: ScopeKind, vars: Vec<(Name, Var)>) {
+    pub fn put_scope(&mut self, kind: ScopeKind, vars: Vec<(Name, ShellVar)>) {
         self.push_scope(kind);
         let level = self.level();
         for (name, var) in vars {
-            *self.declare(&name, level) = Var { level, ..var };
+            *self.declare(&name, level) = ShellVar { level, ..var };
         }
         self.env_generation = next_generation();
     }
@@ -374,7 +375,7 @@ impl Vars {
     /// Declares `name` in the scope of this number, hiding what was visible, and returns it. A variable
     /// the scope declared already is returned as it is. A variable hidden by a more
     /// deeply nested temporary scope is left to that scope.
-    pub fn declare(&mut self, name: &[u8], level: u32) -> &mut Var {
+    pub fn declare(&mut self, name: &[u8], level: u32) -> &mut ShellVar {
         let visible = self.map.get(name).map(|v| v.level);
         if level == 0 || visible.is_some_and(|l| l >= level) {
             return self.entry(name);
@@ -384,7 +385,7 @@ impl Vars {
             None => Rc::from(name),
         };
         let map = Rc::make_mut(&mut self.map);
-        let mut var = Var::unset(level);
+        let mut var = ShellVar::unset(level);
         // A local variable is exported if the one it hides is, as in bash.
         var.attrs = map.get(name).map(|v| v.attrs & Attributes::EXPORT).unwrap_or_default();
         if var.attrs.has(Attributes::EXPORT) {
@@ -416,7 +417,7 @@ impl Vars {
         if (own || keep_local) && local {
             if let Some(v) = map.get_mut(name) {
                 let kept = if temporary { v.attrs & Attributes::EXPORT } else { Attributes::NONE };
-                *v = Var { attrs: kept, ..Var::unset(level) };
+                *v = ShellVar { attrs: kept, ..ShellVar::unset(level) };
             }
             return;
         }
@@ -456,7 +457,7 @@ impl Vars {
     }
 
     /// The global variable of this name, even if locals hide it.
-    pub fn global(&self, name: &[u8]) -> Option<&Var> {
+    pub fn global(&self, name: &[u8]) -> Option<&ShellVar> {
         match self.map.get(name).filter(|v| v.level > 0).and_then(|_| self.hidden_global(name)) {
             Some((i, at)) => self.scopes[i].saved[at].1.as_ref(),
             None => self.map.get(name),
@@ -464,13 +465,13 @@ impl Vars {
     }
 
     /// The same, made if it is not there.
-    pub fn global_mut(&mut self, name: &[u8]) -> &mut Var {
+    pub fn global_mut(&mut self, name: &[u8]) -> &mut ShellVar {
         if self.map.get(name).is_none_or(|v| v.level == 0) {
             return self.entry(name);
         }
         let Some((i, at)) = self.hidden_global(name) else { return self.entry(name) };
         let (_, old) = &mut Rc::make_mut(&mut self.scopes)[i].saved[at];
-        old.get_or_insert_with(|| Var::unset(0))
+        old.get_or_insert_with(|| ShellVar::unset(0))
     }
 
     /// Whether the name is local to the scope of this number.

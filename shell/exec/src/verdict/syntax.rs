@@ -5,7 +5,7 @@ use super::Mode;
 
 /// Where the text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum TextPlace {
     /// Commands that a user types.
     Prompt,
     /// The script's own commands, from a file, of `-c` or from standard input.
@@ -28,12 +28,12 @@ pub(crate) enum AfterSyntax {
 }
 
 /// The table.
-pub(crate) fn syntax_verdict(place: Place, mode: &Mode) -> AfterSyntax {
+pub(crate) fn syntax_verdict(place: TextPlace, mode: &Mode) -> AfterSyntax {
     match place {
-        Place::Prompt => AfterSyntax::GoOn,
-        Place::Script | Place::Action => AfterSyntax::End,
+        TextPlace::Prompt => AfterSyntax::GoOn,
+        TextPlace::Script | TextPlace::Action => AfterSyntax::End,
         // `eval` and `.` are special builtins.
-        Place::Text if mode.exits_here || mode.posix && !mode.interactive => AfterSyntax::Exit,
-        Place::Text => AfterSyntax::End,
+        TextPlace::Text if mode.exits_here || mode.posix && !mode.interactive => AfterSyntax::Exit,
+        TextPlace::Text => AfterSyntax::End,
     }
 }

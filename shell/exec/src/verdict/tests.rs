@@ -1,8 +1,8 @@
 //! One test for each row of the tables; `shell/cli/tests/cases/verdicts.sh` has what bash does.
 
-use sh_expand::{Cause, ExpandError, Reach};
+use sh_expand::{ErrorReach, ExpandCause, ExpandError};
 
-use super::syntax::{AfterSyntax, Place, syntax_verdict};
+use super::syntax::{AfterSyntax, TextPlace, syntax_verdict};
 use super::{Assigning, Mode, Verdict, assigning, verdict};
 
 const SCRIPT: Mode =
@@ -15,14 +15,14 @@ const STRING: Mode = Mode { command_string: true, ..SCRIPT };
 #[test]
 fn what_must_not_go_on() {
     for mode in [SCRIPT, POSIX, ERREXIT, PROMPT] {
-        assert_eq!(verdict(Reach::Interrupted, &mode), Verdict::PassOn);
-        assert_eq!(verdict(Reach::Limit, &mode), Verdict::Exit(1));
+        assert_eq!(verdict(ErrorReach::Interrupted, &mode), Verdict::PassOn);
+        assert_eq!(verdict(ErrorReach::Limit, &mode), Verdict::Exit(1));
     }
 }
 
 #[test]
 fn at_the_prompt_commands_are_dropped() {
-    for reach in [Reach::Command, Reach::Readonly, Reach::Exit] {
+    for reach in [ErrorReach::Command, ErrorReach::Readonly, ErrorReach::Exit] {
         assert_eq!(verdict(reach, &PROMPT), Verdict::Discard(1));
         assert_eq!(verdict(reach, &Mode { posix: true, ..PROMPT }), Verdict::Discard(1));
     }
@@ -30,25 +30,25 @@ fn at_the_prompt_commands_are_dropped() {
 
 #[test]
 fn unset_names_end_the_shell() {
-    assert_eq!(verdict(Reach::Exit, &SCRIPT), Verdict::GiveUp(1));
-    assert_eq!(verdict(Reach::Exit, &STRING), Verdict::GiveUp(127));
-    assert_eq!(verdict(Reach::Exit, &ERREXIT), Verdict::Leave(1));
+    assert_eq!(verdict(ErrorReach::Exit, &SCRIPT), Verdict::GiveUp(1));
+    assert_eq!(verdict(ErrorReach::Exit, &STRING), Verdict::GiveUp(127));
+    assert_eq!(verdict(ErrorReach::Exit, &ERREXIT), Verdict::Leave(1));
 }
 
 #[test]
 fn errors_end_a_posix_shell_and_one_with_errexit() {
-    assert_eq!(verdict(Reach::Command, &SCRIPT), Verdict::Discard(1));
-    assert_eq!(verdict(Reach::Command, &POSIX), Verdict::GiveUp(1));
-    assert_eq!(verdict(Reach::Command, &ERREXIT), Verdict::Leave(1));
-    assert_eq!(verdict(Reach::Readonly, &SCRIPT), Verdict::Discard(1));
-    assert_eq!(verdict(Reach::Readonly, &POSIX), Verdict::Discard(1));
-    assert_eq!(verdict(Reach::Readonly, &ERREXIT), Verdict::Leave(1));
+    assert_eq!(verdict(ErrorReach::Command, &SCRIPT), Verdict::Discard(1));
+    assert_eq!(verdict(ErrorReach::Command, &POSIX), Verdict::GiveUp(1));
+    assert_eq!(verdict(ErrorReach::Command, &ERREXIT), Verdict::Leave(1));
+    assert_eq!(verdict(ErrorReach::Readonly, &SCRIPT), Verdict::Discard(1));
+    assert_eq!(verdict(ErrorReach::Readonly, &POSIX), Verdict::Discard(1));
+    assert_eq!(verdict(ErrorReach::Readonly, &ERREXIT), Verdict::Leave(1));
 }
 
 #[test]
 fn assignments_of_builtins() {
-    assert_eq!(assigning(&Cause::Interrupted.into()), Assigning::Unwind);
-    assert_eq!(assigning(&ExpandError::told(Reach::Exit)), Assigning::Unwind);
+    assert_eq!(assigning(&ExpandCause::Interrupted.into()), Assigning::Unwind);
+    assert_eq!(assigning(&ExpandError::told(ErrorReach::Exit)), Assigning::Unwind);
     assert_eq!(assigning(&ExpandError::readonly(b"x")), Assigning::Refused);
     assert_eq!(assigning(&ExpandError::bad_subscript(b"a", b"-9")), Assigning::Refused);
     assert_eq!(assigning(&ExpandError::not_an_identifier(b"1")), Assigning::Fail);
@@ -57,13 +57,13 @@ fn assignments_of_builtins() {
 #[test]
 fn texts_that_do_not_parse() {
     use AfterSyntax::{End, Exit, GoOn};
-    assert_eq!(syntax_verdict(Place::Prompt, &PROMPT), GoOn);
+    assert_eq!(syntax_verdict(TextPlace::Prompt, &PROMPT), GoOn);
     for mode in [SCRIPT, POSIX, ERREXIT] {
-        assert_eq!(syntax_verdict(Place::Script, &mode), End);
-        assert_eq!(syntax_verdict(Place::Action, &mode), End);
+        assert_eq!(syntax_verdict(TextPlace::Script, &mode), End);
+        assert_eq!(syntax_verdict(TextPlace::Action, &mode), End);
     }
-    assert_eq!(syntax_verdict(Place::Text, &SCRIPT), End);
-    assert_eq!(syntax_verdict(Place::Text, &ERREXIT), Exit);
-    assert_eq!(syntax_verdict(Place::Text, &POSIX), Exit);
-    assert_eq!(syntax_verdict(Place::Text, &Mode { interactive: true, ..POSIX }), End);
+    assert_eq!(syntax_verdict(TextPlace::Text, &SCRIPT), End);
+    assert_eq!(syntax_verdict(TextPlace::Text, &ERREXIT), Exit);
+    assert_eq!(syntax_verdict(TextPlace::Text, &POSIX), Exit);
+    assert_eq!(syntax_verdict(TextPlace::Text, &Mode { interactive: true, ..POSIX }), End);
 }

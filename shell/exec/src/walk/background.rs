@@ -7,48 +7,48 @@ use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
 
-use box_sys::{Group, Pid, strerror};
+use box_sys::{NewGroup, Pid, strerror};
 use sh_expand::Str;
 use sh_syntax::ast::{
-    AndOr, Command, CommandKind, CommandWord, Coproc, Item, List, Pipeline, SimpleCommand, Stage,
-    Word, WordPart,
+    AndOr, Command, CommandKind, CommandList, CommandWord, Coproc, ListItem, Pipeline,
+    PipelineStage, SimpleCommand, Word, WordPart,
 };
 
 use crate::Shell;
-use crate::command::{Found, Pumps};
-use crate::io::{Desc, OpenFile};
+use crate::command::{Pumps, ResolvedCommand};
+use crate::io::{DescriptorTarget, OpenFile};
 use crate::shell::{Flow, Unwind};
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use crate::state::ship;
 use crate::state::traps::Trap;
 use crate::state::vars::{ScopeKind, decimal};
 
 /// Code for a process of its own.
-pub(crate) enum Detached<'c> {
+pub(crate) enum DetachedCode<'c> {
     Command(&'c Command),
     AndOr(&'c AndOr),
-    List(&'c List),
+    List(&'c CommandList),
 }
 
 /// What became of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Started {
+pub(crate) enum StartResult {
     Pid(Pid),
     /// It ended already (an expansion failed, a command does not exist).
     Done(i32),
 }
 
-impl<'c> Detached<'c> {
+impl<'c> DetachedCode<'c> {
     /// The one simple command it consists of, if so.
     fn simple(&self) -> Option<(&'c SimpleCommand, &'c Command)> {
         let and_or = match self {
-            Detached::Command(c) => {
+            DetachedCode::Command(c) => {
                 let CommandKind::Simple(s) = &c.kind else { return None };
                 return Some((s, c));
             }
-            Detached::AndOr(a) => *a,
-            Detached::List(l) => match l.items.as_slice() {
+            DetachedCode::AndOr(a) => *a,
+            DetachedCode::List(l) => match l.items.as_slice() {
                 [item] if !item.background => &item.and_or,
                 _ => return None,
             },
@@ -64,22 +64,22 @@ impl<'c> Detached<'c> {
     /// Line of its first command.
     fn line(&self) -> Option<u32> {
         let and_or = match self {
-            Detached::Command(c) => return Some(c.line),
-            Detached::AndOr(a) => *a,
-            Detached::List(l) => &l.items.first()?.and_or,
+            DetachedCode::Command(c) => return Some(c.line),
+            DetachedCode::AndOr(a) => *a,
+            DetachedCode::List(l) => &l.items.first()?.and_or,
         };
         and_or.first.stages.first().map(|s| s.command.line)
     }
 
     /// As a list of its own.
-    fn list(&self) -> List {
+    fn list(&self) -> CommandList {
         let and_or = match self {
-            Detached::Command(c) => {
-                let stage = Stage { command: (*c).clone(), pipe_stderr: false };
+            DetachedCode::Command(c) => {
+                let stage = PipelineStage { command: (*c).clone(), pipe_stderr: false };
                 let first = Pipeline { timed: None, negated: false, stages: vec![stage] };
                 AndOr { first, rest: Vec::new() }
             }
-            Detached::AndOr(a) => {
+            DetachedCode::AndOr(a) => {
                 let mut and_or: AndOr = (*a).clone();
                 // Bash does not negate what runs in the background.
                 if and_or.rest.is_empty() {
@@ -87,9 +87,9 @@ impl<'c> Detached<'c> {
                 }
                 and_or
             }
-            Detached::List(l) => return (*l).clone(),
+            DetachedCode::List(l) => return (*l).clone(),
         };
-        List { items: vec![Item { and_or, background: false, newline: false }] }
+        CommandList { items: vec![ListItem { and_or, background: false, newline: false }] }
     }
 }
 
@@ -109,39 +109,39 @@ impl Shell<'_> {
     pub(crate) fn detached(
         &mut self,
         prepare: impl FnOnce(&mut Self),
-        code: Detached<'_>,
+        code: DetachedCode<'_>,
         pumps: &mut Pumps,
-    ) -> Started {
+    ) -> StartResult {
         let copy = self.state.clone();
         let saved = std::mem::replace(&mut self.state, copy);
         let subs = std::mem::take(&mut self.process_subs);
         self.enter_subshell();
-        if !matches!(code, Detached::List(_)) && code.simple().is_none() {
-            self.enter(Context::Detached);
+        if !matches!(code, DetachedCode::List(_)) && code.simple().is_none() {
+            self.enter(CommandContext::Detached);
         }
         prepare(self);
         match &code {
-            Detached::Command(c) => self.count_once(c),
-            Detached::AndOr(a) if a.rest.is_empty() => {
+            DetachedCode::Command(c) => self.count_once(c),
+            DetachedCode::AndOr(a) if a.rest.is_empty() => {
                 if let [only] = a.first.stages.as_slice() {
                     self.count_once(&only.command);
                 }
             }
-            Detached::AndOr(_) | Detached::List(_) => {}
+            DetachedCode::AndOr(_) | DetachedCode::List(_) => {}
         }
         let r = self.start(&code, pumps);
         self.sync_output();
-        let left = self.leave_process_subs(matches!(code, Detached::Command(_)));
+        let left = self.leave_process_subs(matches!(code, DetachedCode::Command(_)));
         self.process_subs = subs;
         self.process_subs.extend(left);
         self.state = saved;
         match r {
             Ok(s) => s,
-            Err(unwind) => Started::Done(unwind.status().unwrap_or(0)),
+            Err(unwind) => StartResult::Done(unwind.status().unwrap_or(0)),
         }
     }
 
-    fn start(&mut self, code: &Detached<'_>, pumps: &mut Pumps) -> Result<Started, Unwind> {
+    fn start(&mut self, code: &DetachedCode<'_>, pumps: &mut Pumps) -> Result<StartResult, Unwind> {
         // Of the command itself, not of what its expansions start.
         let group = self.children.take_group();
         if let Some(line) = code.line() {
@@ -155,7 +155,7 @@ impl Shell<'_> {
             Some(CommandWord::Word(w)) => super::stages::literal(w),
             _ => None,
         };
-        self.enter(Context::Alone);
+        self.enter(CommandContext::Alone);
         if literal.is_some() && !self.is_external(c) {
             self.children.group = group;
             return Ok(self.ship_code(code.list(), pumps));
@@ -169,14 +169,14 @@ impl Shell<'_> {
         }
         let words = self.expand_words(s)?;
         if words.argv.is_empty() {
-            return self.command(c).map(Started::Done);
+            return self.command(c).map(StartResult::Done);
         }
         let found = self.find_command(&words.argv[0]);
-        if let Found::Builtin(_) | Found::Function(_) = found {
+        if let ResolvedCommand::Builtin(_) | ResolvedCommand::Function(_) = found {
             // Its name came out of an expansion: its words are expanded, do not do it twice.
             let command = expanded_command(s, c, &words.argv);
             self.children.group = group;
-            return Ok(self.ship_code(Detached::Command(&command).list(), pumps));
+            return Ok(self.ship_code(DetachedCode::Command(&command).list(), pumps));
         }
         self.state.vars.push_scope(ScopeKind::Temporary);
         self.begin_program(&words, s)?;
@@ -184,35 +184,37 @@ impl Shell<'_> {
         match self.redirect_unscoped(c, true) {
             Ok(_) => {}
             Err(Some(u)) => return Err(u),
-            Err(None) => return Ok(Started::Done(1)),
+            Err(None) => return Ok(StartResult::Done(1)),
         }
         let missing = match found {
-            Found::Program(p) => {
+            ResolvedCommand::Program(p) => {
                 self.children.group = group;
                 match self.start_program(&p, &words.argv, pumps) {
-                    Ok(pid) => return Ok(Started::Pid(pid)),
+                    Ok(pid) => return Ok(StartResult::Pid(pid)),
                     Err(missing) => missing,
                 }
             }
-            Found::Nothing(missing) => missing,
-            Found::Builtin(_) | Found::Function(_) => return Ok(Started::Done(0)),
+            ResolvedCommand::Nothing(missing) => missing,
+            ResolvedCommand::Builtin(_) | ResolvedCommand::Function(_) => {
+                return Ok(StartResult::Done(0));
+            }
         };
-        self.command_missing(&missing, &words.argv).map(Started::Done)
+        self.command_missing(&missing, &words.argv).map(StartResult::Done)
     }
 
     /// Runs code in a spawned shell that gets a copy of this state.
-    fn ship_code(&mut self, code: List, pumps: &mut Pumps) -> Started {
+    fn ship_code(&mut self, code: CommandList, pumps: &mut Pumps) -> StartResult {
         match self.try_ship(code, pumps) {
-            Ok(pid) => Started::Pid(pid),
+            Ok(pid) => StartResult::Pid(pid),
             Err(e) => {
                 let message = strerror(&e);
                 self.error(&[b"fork: ", message.as_bytes()]);
-                Started::Done(254)
+                StartResult::Done(254)
             }
         }
     }
 
-    fn try_ship(&mut self, code: List, pumps: &mut Pumps) -> std::io::Result<Pid> {
+    fn try_ship(&mut self, code: CommandList, pumps: &mut Pumps) -> std::io::Result<Pid> {
         let task = sh_syntax::print::list(&code);
         let data = ship::encode(self, code).map_err(std::io::Error::other)?;
         let (read, mut write) = if data.len() <= box_sys::PIPE_CAPACITY {
@@ -233,19 +235,21 @@ impl Shell<'_> {
         self.tick()?;
         self.sync_output();
         self.check_background()?;
-        let text = sh_syntax::print::list(&Detached::AndOr(a).list()).trim_ascii_end().to_vec();
+        let text = sh_syntax::print::list(&DetachedCode::AndOr(a).list()).trim_ascii_end().to_vec();
         let mut pumps = Pumps::default();
         // With job control it keeps the terminal and the keyboard's signals, and gets a group of its own.
         let attended = self.state.options.has(SetOpt::Monitor);
         let null = match self.sys.open(Path::new("/dev/null"), File::options().read(true)) {
-            Ok(f) if !attended => Some(Desc::File(Rc::new(OpenFile::new(Rc::new(f), false)))),
+            Ok(f) if !attended => {
+                Some(DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(f), false))))
+            }
             _ => None,
         };
         let saved = (!attended).then(|| self.state.traps.clone());
         if !attended {
             self.state.traps.enter_background();
         }
-        let group = if attended { Group::New } else { Group::Inherit };
+        let group = if attended { NewGroup::New } else { NewGroup::Inherit };
         let pipeline = a.rest.is_empty() && a.first.timed.is_none();
         if pipeline && self.mentions.commands {
             for stage in &a.first.stages {
@@ -258,11 +262,11 @@ impl Shell<'_> {
             }
             _ => {
                 self.children.group = group;
-                let code = Detached::AndOr(a);
+                let code = DetachedCode::AndOr(a);
                 vec![self.detached(|s| s.begin_at(null.map(Some)), code, &mut pumps)]
             }
         };
-        self.children.group = Group::Inherit;
+        self.children.group = NewGroup::Inherit;
         if let Some(traps) = saved {
             self.state.traps = traps;
         }
@@ -291,44 +295,44 @@ impl Shell<'_> {
     /// The stages of a pipeline in the background, in a group that the first one leads.
     fn background_stages(
         &mut self,
-        stages: &[Stage],
-        null: Option<Desc>,
-        mut group: Group,
+        stages: &[PipelineStage],
+        null: Option<DescriptorTarget>,
+        mut group: NewGroup,
         pumps: &mut Pumps,
-    ) -> Vec<Started> {
+    ) -> Vec<StartResult> {
         let Some((last, before)) = stages.split_last() else { return Vec::new() };
         let mut started = Vec::new();
         let mut input = null.map(Some);
         for stage in before {
             self.children.group = group;
             let (s, next) = self.early_stage(stage, input, pumps);
-            if let (Group::New, Started::Pid(leader)) = (group, s) {
-                group = Group::Of(leader);
+            if let (NewGroup::New, StartResult::Pid(leader)) = (group, s) {
+                group = NewGroup::Of(leader);
             }
             started.push(s);
             input = Some(next);
         }
         self.children.group = group;
-        let code = Detached::Command(&last.command);
+        let code = DetachedCode::Command(&last.command);
         started.push(self.detached(|s| s.begin_at(input), code, pumps));
         started
     }
 
     /// Reads from there, if that is said.
-    fn begin_at(&mut self, input: Option<Option<Desc>>) {
+    fn begin_at(&mut self, input: Option<Option<DescriptorTarget>>) {
         if let Some(input) = input {
             self.state.fds.set(0, input);
         }
     }
 
     /// Puts started processes on the job list and sets `$!`.
-    pub(crate) fn add_job(&mut self, started: &[Started], text: Vec<u8>, pumps: Pumps) -> u32 {
+    pub(crate) fn add_job(&mut self, started: &[StartResult], text: Vec<u8>, pumps: Pumps) -> u32 {
         let mut pids = Vec::new();
         let mut ended = Vec::new();
         for s in started {
             match s {
-                Started::Pid(pid) => pids.push(*pid),
-                Started::Done(status) => {
+                StartResult::Pid(pid) => pids.push(*pid),
+                StartResult::Done(status) => {
                     let pid = self.state.ids.pseudo(self.children.next_pseudo());
                     pids.push(pid);
                     ended.push((pid, *status));
@@ -357,15 +361,15 @@ impl Shell<'_> {
                 return Ok(1);
             }
         };
-        let desc = |f| Desc::File(Rc::new(OpenFile::new(Rc::new(f), true)));
+        let desc = |f| DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(f), true)));
         let mut pumps = Pumps::default();
         let started = self.detached(
             |s| {
-                s.enter(Context::Detached);
+                s.enter(CommandContext::Detached);
                 s.state.fds.set(0, Some(desc(their_in)));
                 s.state.fds.set(1, Some(desc(their_out)));
             },
-            Detached::Command(&k.body),
+            DetachedCode::Command(&k.body),
             &mut pumps,
         );
         self.add_job(&[started], [b"coproc ", name.as_slice()].concat(), pumps);

@@ -12,7 +12,7 @@ use crate::Shell;
 use crate::shell::Unwind;
 use crate::state::assign::{is_special, shown};
 use crate::state::options::SetOpt;
-use crate::state::vars::{ScopeKind, Slot, Temporary, Var};
+use crate::state::vars::{ScopeKind, ShellVar, TemporaryVar, VarSlot};
 use crate::xtrace::value_quote;
 
 /// Builtins for which what stands before them is a scope like any other.
@@ -79,7 +79,7 @@ impl Shell<'_> {
         done.map_err(|e| self.assignment_failed(e))?;
         if self.tracing() {
             // Of `a+=x` the sum.
-            let sum = || self.state.vars.get(&name).and_then(Var::text).unwrap_or_default();
+            let sum = || self.state.vars.get(&name).and_then(ShellVar::text).unwrap_or_default();
             let value = value_quote(&traced.unwrap_or_else(sum));
             self.trace_text(&[&a.name, &b"="[..], &value].concat());
         }
@@ -96,10 +96,10 @@ impl Shell<'_> {
         if let Some(old) = old.filter(|_| append) {
             // The sum is made as the variable has it; the copy has no attributes.
             v.attrs |= old.attrs & Attributes::CONVERTING;
-            v.slot = old.text().map_or(Slot::Unset, Slot::Scalar);
+            v.slot = old.text().map_or(VarSlot::Unset, VarSlot::Scalar);
         }
         v.attrs |= Attributes::EXPORT;
-        v.temporary = Some(Temporary::default());
+        v.temporary = Some(TemporaryVar::default());
     }
 
     /// The trace of a command behind its assignments, which `PS4` does not see any more.
@@ -160,9 +160,9 @@ impl Shell<'_> {
     }
 
     /// Gives the visible variable the value of another, and its attributes besides its own.
-    fn merge(&mut self, name: &[u8], var: Var) {
+    fn merge(&mut self, name: &[u8], var: ShellVar) {
         match var.slot {
-            Slot::Indexed(_) | Slot::Assoc(_) => self.state.vars.entry(name).slot = var.slot,
+            VarSlot::Indexed(_) | VarSlot::Assoc(_) => self.state.vars.entry(name).slot = var.slot,
             // The arithmetic of an integer may fail, which leaves the old value.
             _ => {
                 if let Some(text) = var.text() {
@@ -178,12 +178,12 @@ impl Shell<'_> {
 
     /// A variable that outlives the scope just left is assigned in the one around, to a variable of
     /// that scope if there is one, and goes on from there to the outermost.
-    fn hand_out(&mut self, name: &[u8], var: Var) {
+    fn hand_out(&mut self, name: &[u8], var: ShellVar) {
         let level = self.state.vars.level();
         let had = self.state.vars.get(name).is_some_and(|v| v.level == level && v.is_local());
         self.state.vars.declare(name, level);
         self.merge(name, var);
         self.state.vars.entry(name).temporary =
-            (level > 0).then_some(Temporary { local: had, outlives: true });
+            (level > 0).then_some(TemporaryVar { local: had, outlives: true });
     }
 }

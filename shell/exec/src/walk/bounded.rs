@@ -2,7 +2,7 @@
 //! amount and neither read standard input, nor wait, nor start anything; and compound commands of
 //! nothing else. Such a stage of a pipeline needs no process.
 
-use sh_syntax::ast::{Command, CommandKind, CommandWord, List, Word, WordPart};
+use sh_syntax::ast::{Command, CommandKind, CommandList, CommandWord, Word, WordPart};
 
 use super::stages::literal;
 use crate::Shell;
@@ -60,7 +60,7 @@ impl Shell<'_> {
         self.bounded(c, 0)
     }
 
-    fn bounded_list(&self, l: &List, depth: u32) -> bool {
+    fn bounded_list(&self, l: &CommandList, depth: u32) -> bool {
         l.items.iter().all(|i| {
             !i.background
                 && i.and_or.first.timed.is_none()

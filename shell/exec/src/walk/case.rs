@@ -1,13 +1,13 @@
 //! `case` (POSIX XCU 2.9.4.3) with bash's `;&` and `;;&`.
 
-use sh_syntax::ast::{Case, CaseEnd, Command};
+use sh_syntax::ast::{CaseCommand, CaseEnd, Command};
 
 use crate::Shell;
 use crate::shell::Flow;
 use crate::xtrace::doubled;
 
 impl Shell<'_> {
-    pub(crate) fn case_command(&mut self, k: &Case, c: &Command) -> Flow {
+    pub(crate) fn case_command(&mut self, k: &CaseCommand, c: &Command) -> Flow {
         self.state.line = c.line;
         if !self.run_debug_trap(c)? {
             return Ok(0);

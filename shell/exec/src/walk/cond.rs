@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use box_applet::condition::Files;
-use box_text::regex::{Captures, Options, Regex, Syntax};
-use sh_expand::{Attributes, Cause, ExpandError, OwnedKey, Str, arith};
+use box_applet::condition::FileComparison;
+use box_text::regex::{Captures, Regex, RegexOptions, RegexSyntax};
+use sh_expand::{Attributes, ExpandCause, ExpandError, OwnedKey, Str, arith};
 use sh_syntax::ast::{Command, Cond, CondOp, Word};
 
 use crate::Shell;
@@ -13,20 +13,20 @@ use crate::builtin::opts::integer;
 use crate::builtin::test::{files, unary};
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, split_reference};
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 
 /// Why an expression has no truth value.
-enum Stop {
+enum CondStop {
     Expansion(ExpandError),
     /// Status 2 after a message (a bad regular expression).
     Invalid,
     Unwind(Unwind),
 }
 
-impl From<ExpandError> for Stop {
-    fn from(e: ExpandError) -> Stop {
-        Stop::Expansion(e)
+impl From<ExpandError> for CondStop {
+    fn from(e: ExpandError) -> CondStop {
+        CondStop::Expansion(e)
     }
 }
 
@@ -40,16 +40,16 @@ impl Shell<'_> {
         self.last_subst = None;
         match self.cond(e, false) {
             Ok(b) => Ok(i32::from(!b)),
-            Err(Stop::Invalid) => Ok(2),
-            Err(Stop::Unwind(u)) => Err(u),
-            Err(Stop::Expansion(e)) => Err(self.expansion_failed(e)),
+            Err(CondStop::Invalid) => Ok(2),
+            Err(CondStop::Unwind(u)) => Err(u),
+            Err(CondStop::Expansion(e)) => Err(self.expansion_failed(e)),
         }
     }
 
     /// `inverted`: an odd number of `!` stands right before, which the trace shows.
-    fn cond(&mut self, e: &Cond, inverted: bool) -> Result<bool, Stop> {
+    fn cond(&mut self, e: &Cond, inverted: bool) -> Result<bool, CondStop> {
         if let Err(u) = self.check_depth() {
-            return Err(Stop::Unwind(u));
+            return Err(CondStop::Unwind(u));
         }
         match e {
             Cond::Not(e) => self.cond(e, !inverted).map(|b| !b),
@@ -99,7 +99,7 @@ impl Shell<'_> {
         left: &Word,
         right: &Word,
         inverted: bool,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, CondStop> {
         let numbers = matches!(
             op,
             CondOp::Eq | CondOp::Ne | CondOp::Lt | CondOp::Le | CondOp::Gt | CondOp::Ge
@@ -127,7 +127,7 @@ impl Shell<'_> {
                 }
                 match regex_match(self, &l, &text) {
                     Some(b) => Ok(b),
-                    None => Err(Stop::Invalid),
+                    None => Err(CondStop::Invalid),
                 }
             }
             _ => {
@@ -140,13 +140,13 @@ impl Shell<'_> {
         }
     }
 
-    fn compare(&mut self, op: CondOp, l: &Str, r: &Str) -> Result<bool, Stop> {
+    fn compare(&mut self, op: CondOp, l: &Str, r: &Str) -> Result<bool, CondStop> {
         Ok(match op {
             CondOp::Before => l < r,
             CondOp::After => l > r,
-            CondOp::NewerThan => files(self, Files::Newer, l, r),
-            CondOp::OlderThan => files(self, Files::Older, l, r),
-            CondOp::SameFile => files(self, Files::Same, l, r),
+            CondOp::NewerThan => files(self, FileComparison::Newer, l, r),
+            CondOp::OlderThan => files(self, FileComparison::Older, l, r),
+            CondOp::SameFile => files(self, FileComparison::Same, l, r),
             _ => {
                 let left = self.cond_number(l);
                 let both = left.and_then(|a| self.cond_number(r).map(|b| (a, b)));
@@ -154,7 +154,7 @@ impl Shell<'_> {
                     Ok(both) => both,
                     Err(e) => {
                         let failed = self.expression_failed(b"[[: ", e);
-                        return failed.map(|_| false).map_err(Stop::Unwind);
+                        return failed.map(|_| false).map_err(CondStop::Unwind);
                     }
                 };
                 match op {
@@ -172,7 +172,7 @@ impl Shell<'_> {
     fn cond_number(&mut self, text: &Str) -> Result<i64, ExpandError> {
         match arith::plain_integer(text) {
             Some(n) => Ok(n),
-            None => self.within(Context::Expression(b"[[: "), |s| arith::eval_text(s, text)),
+            None => self.within(CommandContext::Expression(b"[[: "), |s| arith::eval_text(s, text)),
         }
     }
 
@@ -208,15 +208,15 @@ impl Shell<'_> {
             // A nameref to an element is nothing to bash here.
             return Ok(false);
         }
-        let value = sh_expand::Env::get(self, &base);
+        let value = sh_expand::ExpandEnv::get(self, &base);
         match sub {
             None => Ok(self.text_of(&base).is_some()),
             Some(s) if s == b"@" || s == b"*" => Ok(match value {
                 None => false,
-                Some(sh_expand::Value::Scalar(_)) => true,
-                Some(sh_expand::Value::Indexed(a)) => !a.is_empty(),
+                Some(sh_expand::VarValue::Scalar(_)) => true,
+                Some(sh_expand::VarValue::Indexed(a)) => !a.is_empty(),
                 // For an associative array @ is a key.
-                Some(sh_expand::Value::Assoc(a)) => a.get(&s).is_some(),
+                Some(sh_expand::VarValue::Assoc(a)) => a.get(&s).is_some(),
             }),
             Some(s) => self.element_test(&base, &s, value, literal),
         }
@@ -227,7 +227,7 @@ impl Shell<'_> {
         &mut self,
         base: &[u8],
         subscript: &[u8],
-        value: Option<sh_expand::Value>,
+        value: Option<sh_expand::VarValue>,
         literal: bool,
     ) -> Result<bool, ExpandError> {
         let assoc = self.is_assoc(base);
@@ -246,14 +246,14 @@ impl Shell<'_> {
         };
         let nowhere = match &key {
             OwnedKey::Index(index @ ..0) => match &value {
-                Some(sh_expand::Value::Indexed(array)) => array.resolve(*index).is_none(),
+                Some(sh_expand::VarValue::Indexed(array)) => array.resolve(*index).is_none(),
                 _ => true,
             },
             OwnedKey::Name(name) => !literal && name.is_empty(),
             OwnedKey::Index(_) => false,
         };
         if nowhere {
-            let e = Cause::BadSubscript { name: base.to_vec(), subscript: None }.into();
+            let e = ExpandCause::BadSubscript { name: base.to_vec(), subscript: None }.into();
             if self.state.options.has(SetOpt::ErrExit) {
                 return Err(e);
             }
@@ -320,7 +320,7 @@ impl LastRegex {
         {
             return Some(re.clone());
         }
-        let mut options = Options::new(Syntax::EreRegcomp);
+        let mut options = RegexOptions::new(RegexSyntax::EreRegcomp);
         options.icase = nocase;
         options.utf8 = utf8;
         let re = Rc::new(Regex::new(pattern, &options).ok()?);

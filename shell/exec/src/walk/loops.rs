@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use sh_expand::{Attributes, Reach, Str};
+use sh_expand::{Attributes, ErrorReach, Str};
 use sh_syntax::ast::{ArithFor, Command, For, While};
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use crate::state::traps::Trap;
 use crate::state::vars::OUTERMOST;
@@ -35,7 +35,7 @@ impl Shell<'_> {
     }
 
     fn in_loop(&mut self, f: impl FnOnce(&mut Self) -> Flow) -> Flow {
-        self.within(Context::Loop, f)
+        self.within(CommandContext::Loop, f)
     }
 
     pub(crate) fn while_command(&mut self, w: &While) -> Flow {
@@ -100,7 +100,7 @@ impl Shell<'_> {
         };
         match r {
             Ok(()) => Ok(true),
-            Err(e) if e.reach() == Reach::Readonly => {
+            Err(e) if e.reach() == ErrorReach::Readonly => {
                 self.error(&[&e.message()]);
                 self.refused()?;
                 let options = &self.state.options;
@@ -189,7 +189,7 @@ impl Shell<'_> {
 
     fn loop_arith(
         &mut self,
-        a: &sh_syntax::ast::Arith,
+        a: &sh_syntax::ast::ArithText,
         c: &Command,
     ) -> Result<Option<i64>, Unwind> {
         self.state.line = c.line;

@@ -33,36 +33,36 @@ mod substitute;
 mod time;
 
 use sh_expand::Attributes;
-use sh_syntax::ast::{AndOr, Command, CommandKind, Connector, If, List};
+use sh_syntax::ast::{AndOr, Command, CommandKind, CommandList, Connector, If};
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::FunctionDef;
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 
-pub(crate) use background::{Detached, Started};
+pub(crate) use background::{DetachedCode, StartResult};
 pub(crate) use before::SCOPED;
 pub(crate) use cond::LastRegex;
-pub use simple::Operand;
+pub use simple::DeclarationOperand;
 
 /// How a command ended that nothing unwinds.
 #[derive(Clone, Copy, Debug)]
-struct Ran {
+struct CommandEnd {
     status: i32,
     /// It is no compound command whose redirections failed.
     begun: bool,
 }
 
-impl Ran {
-    fn begun(status: i32) -> Ran {
-        Ran { status, begun: true }
+impl CommandEnd {
+    fn begun(status: i32) -> CommandEnd {
+        CommandEnd { status, begun: true }
     }
 }
 
 impl Shell<'_> {
     /// Runs a list; the status of its last command.
-    pub fn list(&mut self, list: &List) -> Flow {
+    pub fn list(&mut self, list: &CommandList) -> Flow {
         let mut status = 0;
         for item in &list.items {
             status = if item.background {
@@ -77,7 +77,7 @@ impl Shell<'_> {
 
     /// Runs `f` while `set -e` and the ERR trap do not act.
     pub(crate) fn ignoring_errexit(&mut self, f: impl FnOnce(&mut Self) -> Flow) -> Flow {
-        self.within(Context::Condition, f)
+        self.within(CommandContext::Condition, f)
     }
 
     pub(crate) fn and_or(&mut self, a: &AndOr) -> Flow {
@@ -101,26 +101,26 @@ impl Shell<'_> {
     }
 
     /// Runs the command of a pipeline; `negated`: by `!`.
-    fn command_of(&mut self, c: &Command, negated: bool) -> Result<Ran, Unwind> {
+    fn command_of(&mut self, c: &Command, negated: bool) -> Result<CommandEnd, Unwind> {
         if let CommandKind::Simple(s) = &c.kind {
-            return self.simple(s, c).map(Ran::begun);
+            return self.simple(s, c).map(CommandEnd::begun);
         }
         self.tick()?;
         self.check_depth()?;
         if self.state.options.has(SetOpt::NoExec) && !self.state.options.is_interactive() {
-            return Ok(Ran::begun(0));
+            return Ok(CommandEnd::begun(0));
         }
         if let CommandKind::Subshell(_) = c.kind {
             self.note_subshell(c);
         }
         self.ending_process_subs(|s| match c.redirects.is_empty() {
-            true => s.compound(c).map(Ran::begun),
+            true => s.compound(c).map(CommandEnd::begun),
             false => s.redirected_compound(c, negated),
         })
     }
 
     /// A compound command with redirections.
-    fn redirected_compound(&mut self, c: &Command, negated: bool) -> Result<Ran, Unwind> {
+    fn redirected_compound(&mut self, c: &Command, negated: bool) -> Result<CommandEnd, Unwind> {
         let is_subshell = matches!(c.kind, CommandKind::Subshell(_));
         // Otherwise messages tell the line of the last simple command, as bash's do.
         if is_subshell {
@@ -130,10 +130,10 @@ impl Shell<'_> {
             Ok(saved) => {
                 let r = self.compound(c);
                 self.restore(saved);
-                r.map(Ran::begun)
+                r.map(CommandEnd::begun)
             }
             Err(Some(Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s))) if is_subshell => {
-                Ok(Ran::begun(s))
+                Ok(CommandEnd::begun(s))
             }
             Err(Some(unwind)) => Err(unwind),
             Err(None) => {
@@ -143,7 +143,7 @@ impl Shell<'_> {
                     true => Ok(()),
                     false => self.failed_unless_checked(c),
                 };
-                failed.map(|()| Ran { status: 1, begun: false })
+                failed.map(|()| CommandEnd { status: 1, begun: false })
             }
         }
     }
@@ -178,7 +178,7 @@ impl Shell<'_> {
         }
     }
 
-    fn arith_command(&mut self, a: &sh_syntax::ast::Arith, c: &Command) -> Flow {
+    fn arith_command(&mut self, a: &sh_syntax::ast::ArithText, c: &Command) -> Flow {
         self.state.line = c.line;
         if !self.run_debug_trap(c)? {
             return Ok(0);
@@ -193,20 +193,25 @@ impl Shell<'_> {
     /// Evaluates the expression of `(( ))`; `set -x` shows it after its expansions.
     pub(crate) fn traced_arith(
         &mut self,
-        a: &sh_syntax::ast::Arith,
+        a: &sh_syntax::ast::ArithText,
     ) -> Result<i64, sh_expand::ExpandError> {
         if !self.tracing() {
-            return self.within(Context::Expression(b"((: "), |s| sh_expand::arith::eval(s, a));
+            return self
+                .within(CommandContext::Expression(b"((: "), |s| sh_expand::arith::eval(s, a));
         }
         let text = match a.word.parts.is_empty() {
             true => std::rc::Rc::new(a.word.raw.to_vec()),
             false => sh_expand::arith::expand_text(self, a)?,
         };
         self.trace_text(&[b"(( ", text.as_slice(), b" ))"].concat());
-        self.within(Context::Expression(b"((: "), |s| sh_expand::arith::eval_text(s, &text))
+        self.within(CommandContext::Expression(b"((: "), |s| sh_expand::arith::eval_text(s, &text))
     }
 
-    fn define_function(&mut self, f: &std::rc::Rc<sh_syntax::ast::Function>, c: &Command) -> Flow {
+    fn define_function(
+        &mut self,
+        f: &std::rc::Rc<sh_syntax::ast::FunctionCommand>,
+        c: &Command,
+    ) -> Flow {
         self.state.line = c.line;
         if f.name.iter().any(|b| matches!(b, b'$' | b'`')) {
             self.error(&[b"`", &f.name, b"': not a valid identifier"]);

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use sh_syntax::ast::{Command, CommandKind, Pipeline};
 
-use super::Ran;
+use super::CommandEnd;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::PipeStatus;
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use crate::state::traps::Trap;
 
@@ -59,7 +59,7 @@ impl Shell<'_> {
         let alone = self.state.here.alone;
         let ignoring = p.negated && self.state.options.has(SetOpt::ErrExit);
         let ran = match ignoring {
-            true => self.within(Context::Condition, |s| s.stages_of(p)),
+            true => self.within(CommandContext::Condition, |s| s.stages_of(p)),
             false => self.stages_of(p),
         }?;
         if p.stages.len() > 1 {
@@ -107,7 +107,7 @@ impl Shell<'_> {
             // `! break` fails.
             self.state.status = i32::from(self.state.status == 0);
         }
-        let Ran { status, begun } = r?;
+        let CommandEnd { status, begun } = r?;
         Ok(RanStages { status, begun, statuses: None })
     }
 
@@ -132,7 +132,7 @@ impl Shell<'_> {
         }
     }
 
-    fn one_stage(&mut self, c: &Command, negated: bool) -> Result<Ran, Unwind> {
+    fn one_stage(&mut self, c: &Command, negated: bool) -> Result<CommandEnd, Unwind> {
         let ran = match self.command_of(c, negated) {
             Err(unwind @ (Unwind::Break(_) | Unwind::Continue(_))) => {
                 self.state.pipe_status = PipeStatus::One(0);

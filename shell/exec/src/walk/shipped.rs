@@ -8,11 +8,11 @@
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{Command, CommandKind, Item, List, Stage};
+use sh_syntax::ast::{Command, CommandKind, CommandList, ListItem, PipelineStage};
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::ship;
 
 impl Shell<'_> {
@@ -28,10 +28,10 @@ impl Shell<'_> {
     }
 
     /// Runs the code of this process.
-    fn process_list(&mut self, mut list: List) -> Flow {
+    fn process_list(&mut self, mut list: CommandList) -> Flow {
         let Some(stage) = only_stage(&mut list) else { return self.list(&list) };
         if is_simple(&stage.command) {
-            self.enter(Context::AllOfProcess);
+            self.enter(CommandContext::AllOfProcess);
         } else if !stage.command.redirects.is_empty() {
             let redirects = std::mem::take(&mut stage.command.redirects);
             match self.redirect(&redirects) {
@@ -53,11 +53,11 @@ impl Shell<'_> {
     }
 
     /// `( )` as a process of its own.
-    fn process_subshell(&mut self, mut inner: List) -> Flow {
+    fn process_subshell(&mut self, mut inner: CommandList) -> Flow {
         self.check_depth()?;
         self.enter_subshell();
         self.state.ids = self.state.ids.in_process(self.sys.pid());
-        self.enter(Context::Detached);
+        self.enter(CommandContext::Detached);
         let kind = only_stage(&mut inner).map(|stage| &stage.command.kind);
         let r = match kind {
             Some(CommandKind::Simple(_) | CommandKind::Subshell(_)) => self.process_list(inner),
@@ -80,8 +80,10 @@ fn is_simple(c: &Command) -> bool {
 }
 
 /// The one stage a list consists of, if nothing is done with its status.
-fn only_stage(list: &mut List) -> Option<&mut Stage> {
-    let [Item { and_or, background: false, .. }] = list.items.as_mut_slice() else { return None };
+fn only_stage(list: &mut CommandList) -> Option<&mut PipelineStage> {
+    let [ListItem { and_or, background: false, .. }] = list.items.as_mut_slice() else {
+        return None;
+    };
     let plain = and_or.rest.is_empty() && !and_or.first.negated && and_or.first.timed.is_none();
     match and_or.first.stages.as_mut_slice() {
         [stage] if plain => Some(stage),

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::{Late, Reach, Str};
+use sh_expand::{ErrorReach, PendingPathnames, Str};
 use sh_syntax::ast::{
     AssignValue, Assignment, Command, CommandWord, ParamName, RedirectFd, SimpleCommand, Word,
     WordPart,
@@ -12,16 +12,16 @@ use sh_syntax::ast::{
 use super::before::SCOPED;
 use crate::Shell;
 
-use crate::builtin::Call;
-use crate::command::Found;
+use crate::builtin::BuiltinCall;
+use crate::command::ResolvedCommand;
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::is_name;
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 
 /// An assignment among the operands of a declaration builtin, but for those to elements, which it gets as text.
-pub struct Operand<'c> {
+pub struct DeclarationOperand<'c> {
     /// Its index in `argv`.
     pub index: usize,
     pub assignment: &'c Assignment,
@@ -31,9 +31,9 @@ pub struct Operand<'c> {
 
 /// The words of a simple command after expansion.
 #[derive(Default)]
-pub struct Words<'c> {
+pub struct ExpandedWords<'c> {
     pub argv: Vec<Str>,
-    pub operands: Vec<Operand<'c>>,
+    pub operands: Vec<DeclarationOperand<'c>>,
     /// The command is all that this process is for: nobody needs what its redirections replace.
     pub is_all_of_process: bool,
 }
@@ -113,7 +113,7 @@ impl Shell<'_> {
             if s.words.is_empty() {
                 return shell.assignments_only(s, c);
             }
-            let words = Words { is_all_of_process, ..shell.expand_words(s)? };
+            let words = ExpandedWords { is_all_of_process, ..shell.expand_words(s)? };
             if words.argv.is_empty() {
                 shell.assignments_only(s, c)
             } else {
@@ -123,9 +123,13 @@ impl Shell<'_> {
     }
 
     /// Expands the words, keeping assignment operands apart.
-    pub(crate) fn expand_words<'c>(&mut self, s: &'c SimpleCommand) -> Result<Words<'c>, Unwind> {
-        let mut out = Words { argv: Vec::with_capacity(s.words.len()), ..Words::default() };
-        let mut late = Late::default();
+    pub(crate) fn expand_words<'c>(
+        &mut self,
+        s: &'c SimpleCommand,
+    ) -> Result<ExpandedWords<'c>, Unwind> {
+        let mut out =
+            ExpandedWords { argv: Vec::with_capacity(s.words.len()), ..ExpandedWords::default() };
+        let mut late = PendingPathnames::default();
         for w in &s.words {
             let r = match w {
                 CommandWord::Word(word) => {
@@ -151,8 +155,8 @@ impl Shell<'_> {
     fn expand_operand<'c>(
         &mut self,
         a: &'c Assignment,
-        out: &mut Words<'c>,
-        late: &mut Late,
+        out: &mut ExpandedWords<'c>,
+        late: &mut PendingPathnames,
     ) -> Result<(), sh_expand::ExpandError> {
         if let AssignValue::Scalar(value) = &a.value
             && self.state.options.has(SetOpt::BraceExpand)
@@ -191,7 +195,7 @@ impl Shell<'_> {
             }
         };
         if a.subscript.is_none() || matches!(a.value, AssignValue::Array(_)) {
-            out.operands.push(Operand { index, assignment: a, value });
+            out.operands.push(DeclarationOperand { index, assignment: a, value });
         }
         Ok(())
     }
@@ -225,7 +229,7 @@ impl Shell<'_> {
     }
 
     pub(super) fn assignment_failed(&mut self, e: sh_expand::ExpandError) -> Unwind {
-        let readonly = e.reach() == Reach::Readonly;
+        let readonly = e.reach() == ErrorReach::Readonly;
         let u = self.expansion_failed(e);
         // POSIX 2.8.1: an assignment error ends a non-interactive shell.
         if readonly
@@ -238,13 +242,13 @@ impl Shell<'_> {
         u
     }
 
-    fn dispatch(&mut self, words: &Words<'_>, s: &SimpleCommand, c: &Command) -> Flow {
+    fn dispatch(&mut self, words: &ExpandedWords<'_>, s: &SimpleCommand, c: &Command) -> Flow {
         let argv = &words.argv;
         if argv[0].starts_with(b"%") {
             return self.job_command(words);
         }
         let mut found = self.find_command(&argv[0]);
-        let special = matches!(&found, Found::Builtin(b) if b.special);
+        let special = matches!(&found, ResolvedCommand::Builtin(b) if b.special);
         let posix = self.state.options.has(SetOpt::Posix);
         let scoped = !s.assignments.is_empty();
         // POSIX 2.9.1: assignments before a special builtin stay.
@@ -259,9 +263,9 @@ impl Shell<'_> {
         }
         self.trace_behind(argv, scoped);
         let r = match &found {
-            Found::Builtin(b) if scoped && !SCOPED.contains(&b.name) => {
+            ResolvedCommand::Builtin(b) if scoped && !SCOPED.contains(&b.name) => {
                 let scope = self.state.vars.level();
-                self.within(Context::Builtin { scope }, |s| {
+                self.within(CommandContext::Builtin { scope }, |s| {
                     s.with_redirects(&found, words, c, scoped)
                 })
             }
@@ -291,10 +295,10 @@ impl Shell<'_> {
     }
 
     /// `%job`: what `fg %job` does, before any redirection.
-    fn job_command(&mut self, words: &Words<'_>) -> Flow {
+    fn job_command(&mut self, words: &ExpandedWords<'_>) -> Flow {
         let mut argv = vec![Rc::new(b"fg".to_vec())];
         argv.extend(words.argv.iter().cloned());
-        let words = Words { argv, ..Words::default() };
+        let words = ExpandedWords { argv, ..ExpandedWords::default() };
         let found = self.find_command(b"fg");
         if self.tracing() {
             self.trace_command(&words.argv[1..]);
@@ -306,8 +310,8 @@ impl Shell<'_> {
 
     fn with_redirects(
         &mut self,
-        found: &Found,
-        words: &Words<'_>,
+        found: &ResolvedCommand,
+        words: &ExpandedWords<'_>,
         c: &Command,
         scoped: bool,
     ) -> Flow {
@@ -325,14 +329,14 @@ impl Shell<'_> {
             Ok(saved) => saved,
             // A program's redirections are its own process's business.
             Err(Some(Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s)))
-                if matches!(found, Found::Program(_) | Found::Nothing(_)) =>
+                if matches!(found, ResolvedCommand::Program(_) | ResolvedCommand::Nothing(_)) =>
             {
                 return Ok(s);
             }
             Err(Some(u)) => return Err(u),
             Err(None) => {
                 self.set_status(1);
-                let special = matches!(found, Found::Builtin(b) if b.special);
+                let special = matches!(found, ResolvedCommand::Builtin(b) if b.special);
                 let options = &self.state.options;
                 return match special && options.has(SetOpt::Posix) && !options.is_interactive() {
                     true => Err(self.ends_with(1)),
@@ -341,7 +345,7 @@ impl Shell<'_> {
             }
         };
         let mut r = self.run_found(found, words, scoped);
-        if matches!(found, Found::Builtin(_)) {
+        if matches!(found, ResolvedCommand::Builtin(_)) {
             self.sync_output();
             if let Some(e) = self.finish_output() {
                 let text = box_sys::strerror(&e);
@@ -361,11 +365,11 @@ impl Shell<'_> {
     /// The redirections of a command. What expansions in a program's assign is its own process's, too.
     fn redirect_found(
         &mut self,
-        found: &Found,
+        found: &ResolvedCommand,
         c: &Command,
         scoped: bool,
     ) -> Result<crate::redirect::Saved, Option<Unwind>> {
-        if !matches!(found, Found::Program(_)) || scoped {
+        if !matches!(found, ResolvedCommand::Program(_)) || scoped {
             return self.redirect_unscoped(c, scoped);
         }
         let vars = self.state.vars.clone();
@@ -389,20 +393,25 @@ impl Shell<'_> {
         r
     }
 
-    pub(crate) fn run_found(&mut self, found: &Found, words: &Words<'_>, scoped: bool) -> Flow {
+    pub(crate) fn run_found(
+        &mut self,
+        found: &ResolvedCommand,
+        words: &ExpandedWords<'_>,
+        scoped: bool,
+    ) -> Flow {
         let alone = std::mem::take(&mut self.state.here.alone);
         match found {
-            Found::Builtin(b) => {
-                let call = Call { argv: &words.argv, operands: &words.operands };
+            ResolvedCommand::Builtin(b) => {
+                let call = BuiltinCall { argv: &words.argv, operands: &words.operands };
                 match self.run_builtin(b, &call) {
                     // Of a builtin alone in its subshell bash takes no notice how it was left.
                     Err(Unwind::Discard(_)) if alone => Ok(1),
                     r => r,
                 }
             }
-            Found::Function(f) => self.call_function(f, &words.argv, scoped),
-            Found::Program(p) => self.run_program(p, &words.argv),
-            Found::Nothing(e) => self.command_missing(e, &words.argv),
+            ResolvedCommand::Function(f) => self.call_function(f, &words.argv, scoped),
+            ResolvedCommand::Program(p) => self.run_program(p, &words.argv),
+            ResolvedCommand::Nothing(e) => self.command_missing(e, &words.argv),
         }
     }
 }
@@ -411,7 +420,7 @@ impl Shell<'_> {
     /// Assignments and trace of a command that is about to be spawned; its scope is the caller's.
     pub(crate) fn begin_program(
         &mut self,
-        words: &Words<'_>,
+        words: &ExpandedWords<'_>,
         s: &SimpleCommand,
     ) -> Result<(), Unwind> {
         self.temporary_assignments(&s.assignments, false)?;

@@ -5,22 +5,23 @@
 use std::rc::Rc;
 
 use sh_syntax::ast::{
-    Command, CommandKind, Redirect, RedirectFd, RedirectOp, RedirectTarget, Stage, Word, WordPart,
+    Command, CommandKind, PipelineStage, Redirect, RedirectFd, RedirectOp, RedirectTarget, Word,
+    WordPart,
 };
 
-use super::background::{Detached, Started};
+use super::background::{DetachedCode, StartResult};
 use crate::Shell;
 use crate::command::Pumps;
-use crate::io::{Buffer, Desc, Memory, OpenFile};
+use crate::io::{Buffer, DescriptorTarget, MemoryInput, OpenFile};
 use crate::shell::{Flow, Unwind};
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::jobs::Jobs;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps::Trap;
 
 impl Shell<'_> {
     /// Runs all stages and waits for them; their statuses in order.
-    pub(crate) fn run_stages(&mut self, stages: &[Stage]) -> Result<Vec<i32>, Unwind> {
+    pub(crate) fn run_stages(&mut self, stages: &[PipelineStage]) -> Result<Vec<i32>, Unwind> {
         self.check_depth()?;
         self.sync_output();
         let Some((last, before)) = stages.split_last() else { return Ok(Vec::new()) };
@@ -28,7 +29,7 @@ impl Shell<'_> {
         let subs = self.process_subs.len();
         let mut pumps = Pumps::default();
         let mut started = Vec::with_capacity(stages.len());
-        let mut input: Option<Desc> = None;
+        let mut input: Option<DescriptorTarget> = None;
         for (i, stage) in before.iter().enumerate() {
             self.stage_debug_trap(&stage.command)?;
             let stdin = (i > 0).then(|| input.take());
@@ -43,7 +44,7 @@ impl Shell<'_> {
         }
         let end = match lastpipe {
             true => match self.stage_in_shell(&last.command, input, &mut pumps) {
-                Ok(status) => Started::Done(status),
+                Ok(status) => StartResult::Done(status),
                 Err(u) => {
                     pumps.drain(self);
                     self.collect(&started);
@@ -61,7 +62,12 @@ impl Shell<'_> {
     }
 
     /// The last stage: a program is spawned, shell code runs here on a copy of the state.
-    fn final_stage(&mut self, c: &Command, input: Option<Desc>, pumps: &mut Pumps) -> Started {
+    fn final_stage(
+        &mut self,
+        c: &Command,
+        input: Option<DescriptorTarget>,
+        pumps: &mut Pumps,
+    ) -> StartResult {
         // Output of earlier stages into a buffer is read only after a stage that runs here; should it
         // fill the pipe, both would wait for each other. Then a process of its own is safe.
         if self.is_external(c) || !pumps.is_empty() {
@@ -69,10 +75,10 @@ impl Shell<'_> {
                 s.begin_stage(c);
                 s.state.fds.set(0, input);
             };
-            return self.detached(begin, Detached::Command(c), pumps);
+            return self.detached(begin, DetachedCode::Command(c), pumps);
         }
         pumps.close_writers();
-        Started::Done(self.in_subshell(|s| {
+        StartResult::Done(self.in_subshell(|s| {
             s.begin_stage(c);
             s.state.fds.set(0, input);
             s.count_once(c);
@@ -83,7 +89,12 @@ impl Shell<'_> {
     }
 
     /// The last stage with `lastpipe`: it runs in the shell itself.
-    fn stage_in_shell(&mut self, c: &Command, input: Option<Desc>, pumps: &mut Pumps) -> Flow {
+    fn stage_in_shell(
+        &mut self,
+        c: &Command,
+        input: Option<DescriptorTarget>,
+        pumps: &mut Pumps,
+    ) -> Flow {
         pumps.close_writers();
         let old = self.state.fds.set(0, input);
         let r = self.last_stage(c);
@@ -122,10 +133,10 @@ impl Shell<'_> {
     /// Starts a stage that is not the last; its output as the next one's input.
     pub(crate) fn early_stage(
         &mut self,
-        stage: &Stage,
-        stdin: Option<Option<Desc>>,
+        stage: &PipelineStage,
+        stdin: Option<Option<DescriptorTarget>>,
         pumps: &mut Pumps,
-    ) -> (Started, Option<Desc>) {
+    ) -> (StartResult, Option<DescriptorTarget>) {
         let both;
         let command = if stage.pipe_stderr {
             both = with_stderr(&stage.command);
@@ -137,7 +148,7 @@ impl Shell<'_> {
             // It may be `jobs`.
             self.reap();
             let buffer = Buffer::default();
-            let out = Desc::Capture(buffer.clone());
+            let out = DescriptorTarget::Capture(buffer.clone());
             let status = self.in_subshell(|s| {
                 s.begin_stage(command);
                 if let Some(stdin) = stdin {
@@ -148,18 +159,18 @@ impl Shell<'_> {
                 s.stage_command(command)
             });
             let data = Rc::new(super::substitute::taken(buffer));
-            let memory = Desc::Memory(Rc::new(Memory::new(data)));
-            return (Started::Done(status), Some(memory));
+            let memory = DescriptorTarget::Memory(Rc::new(MemoryInput::new(data)));
+            return (StartResult::Done(status), Some(memory));
         }
         let (read, write) = match self.sys.pipe() {
             Ok(p) => p,
             Err(e) => {
                 let text = box_sys::strerror(&e);
                 self.error(&[b"pipe error: ", text.as_bytes()]);
-                return (Started::Done(1), None);
+                return (StartResult::Done(1), None);
             }
         };
-        let write = Desc::File(Rc::new(OpenFile::new(Rc::new(write), true)));
+        let write = DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(write), true)));
         let started = self.detached(
             |s| {
                 s.begin_stage(command);
@@ -168,22 +179,22 @@ impl Shell<'_> {
                 }
                 s.state.fds.set(1, Some(write));
             },
-            Detached::Command(command),
+            DetachedCode::Command(command),
             pumps,
         );
-        let read = Desc::File(Rc::new(OpenFile::new(Rc::new(read), true)));
+        let read = DescriptorTarget::File(Rc::new(OpenFile::new(Rc::new(read), true)));
         (started, Some(read))
     }
 
     /// What is special about a subshell that is a stage.
     fn begin_stage(&mut self, command: &Command) {
         if ends_silently(command) {
-            self.enter(Context::SilentStage);
+            self.enter(CommandContext::SilentStage);
         }
         if let CommandKind::Simple(_) = command.kind {
-            self.enter(Context::Alone);
+            self.enter(CommandContext::Alone);
         } else {
-            self.enter(Context::Detached);
+            self.enter(CommandContext::Detached);
             self.state.jobs = Jobs::default();
         }
     }
@@ -193,17 +204,17 @@ impl Shell<'_> {
         if matches!(command.kind, CommandKind::Subshell(_)) {
             self.state.ids.count_once();
             // Nor does the process take notice that it fails.
-            self.enter(Context::Alone);
+            self.enter(CommandContext::Alone);
         }
     }
 
     /// Waits for all stages.
-    pub(crate) fn collect(&mut self, started: &[Started]) -> Vec<i32> {
+    pub(crate) fn collect(&mut self, started: &[StartResult]) -> Vec<i32> {
         started
             .iter()
             .map(|s| match s {
-                Started::Done(status) => *status,
-                Started::Pid(pid) => self.wait_for(*pid),
+                StartResult::Done(status) => *status,
+                StartResult::Pid(pid) => self.wait_for(*pid),
             })
             .collect()
     }

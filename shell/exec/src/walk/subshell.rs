@@ -4,18 +4,18 @@
 //! the original comes back. What the system keeps per process (pid, umask, directory) is
 //! part of the state, so nothing leaks.
 
-use sh_syntax::ast::List;
+use sh_syntax::ast::CommandList;
 
 use crate::Shell;
 use crate::shell::Flow;
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::jobs::Jobs;
 use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
-    pub(crate) fn subshell(&mut self, list: &List) -> Flow {
+    pub(crate) fn subshell(&mut self, list: &CommandList) -> Flow {
         let status = self.in_subshell(|s| {
-            s.enter(Context::Detached);
+            s.enter(CommandContext::Detached);
             s.state.jobs = Jobs::default();
             s.list(list)
         });

@@ -3,13 +3,13 @@
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{CommandKind, CommandSub, List, RedirectTarget};
+use sh_syntax::ast::{CommandKind, CommandList, CommandSub, RedirectTarget};
 
 use crate::Shell;
-use crate::io::{Buffer, Desc};
-use crate::run::{Text, TextKind};
+use crate::io::{Buffer, DescriptorTarget};
+use crate::run::{SourceText, TextKind};
 use crate::shell::{Flow, Unwind};
-use crate::state::here::Context;
+use crate::state::here::CommandContext;
 use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
@@ -36,13 +36,13 @@ impl Shell<'_> {
         let subs = std::mem::take(&mut self.process_subs);
         let action = self.state.here.action;
         let status = self.in_subshell(|s| {
-            s.state.fds.set(1, Some(Desc::Capture(capture)));
+            s.state.fds.set(1, Some(DescriptorTarget::Capture(capture)));
             s.drop_options();
-            s.enter(Context::Substitution { action });
-            s.enter(Context::Captured { calls: s.state.calls.depth() });
+            s.enter(CommandContext::Substitution { action });
+            s.enter(CommandContext::Captured { calls: s.state.calls.depth() });
             let r = match &source {
                 None => s.list(&sub.body),
-                Some(text) => s.run_text(Text { text, line, kind: TextKind::Substitution }),
+                Some(text) => s.run_text(SourceText { text, line, kind: TextKind::Substitution }),
             };
             // Given up on, a substitution has failed, whatever failed before it.
             match r {
@@ -68,7 +68,7 @@ impl Shell<'_> {
         let buffer = Buffer::default();
         let capture = buffer.clone();
         self.in_subshell(|s| {
-            s.state.fds.set(1, Some(Desc::Capture(capture)));
+            s.state.fds.set(1, Some(DescriptorTarget::Capture(capture)));
             f(s)
         });
         Ok(taken(buffer))
@@ -86,7 +86,7 @@ impl Shell<'_> {
     }
 
     /// The body as text where aliases could change its meaning: they are expanded when it runs.
-    pub(crate) fn text_with_aliases(&self, body: &List) -> Option<Vec<u8>> {
+    pub(crate) fn text_with_aliases(&self, body: &CommandList) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         let expands = self.state.options.shopt(ShOpt::ExpandAliases);
         if !expands && !self.mentions.aliases {

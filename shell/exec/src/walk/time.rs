@@ -13,7 +13,7 @@ impl Shell<'_> {
         let (start, cpu) = (Instant::now(), events::cpu_times());
         let r = self.untimed(p);
         let real = start.elapsed();
-        let used = Used::between(real, cpu, events::cpu_times());
+        let used = TimeUsage::between(real, cpu, events::cpu_times());
         self.sync_output();
         let format = match p.timed {
             Some(TimeFormat::Posix) => b"real %2R\nuser %2U\nsys %2S".to_vec(),
@@ -32,16 +32,16 @@ impl Shell<'_> {
 
 /// What a pipeline used: of time, and of CPU time by the shell and by children that ended.
 #[derive(Clone, Copy)]
-struct Used {
+struct TimeUsage {
     real: Duration,
     user: Duration,
     system: Duration,
 }
 
-impl Used {
-    fn between(real: Duration, before: CpuTimes, after: CpuTimes) -> Used {
+impl TimeUsage {
+    fn between(real: Duration, before: CpuTimes, after: CpuTimes) -> TimeUsage {
         let spent = |f: fn(&CpuTimes) -> Duration| f(&after).saturating_sub(f(&before));
-        Used {
+        TimeUsage {
             real,
             user: spent(|t| t.user + t.children_user),
             system: spent(|t| t.system + t.children_system),
@@ -50,7 +50,7 @@ impl Used {
 }
 
 /// The text of `TIMEFORMAT`: `%[digits][l]R` and so on (bash manual 5.2).
-fn render(format: &[u8], used: Used) -> Vec<u8> {
+fn render(format: &[u8], used: TimeUsage) -> Vec<u8> {
     let mut out = Vec::new();
     let mut at = 0;
     while at < format.len() {

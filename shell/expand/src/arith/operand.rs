@@ -4,7 +4,7 @@ use sh_syntax::arith::MARKER;
 use sh_syntax::ast::{ArithExpr, ParamName, ParamOp, Word, WordPart};
 
 use super::plain_integer;
-use crate::env::Env;
+use crate::env::ExpandEnv;
 use crate::error::ExpandError;
 use crate::subscript;
 use crate::value::Str;
@@ -12,28 +12,31 @@ use crate::word::quoted_text;
 
 /// What an expansion gave.
 #[derive(Debug)]
-pub(super) enum Operand {
+pub(super) enum ExpansionResult {
     Number(i64),
     /// No plain number, or one that would combine with what stands before it.
     Text(Str),
 }
 
-impl Operand {
+impl ExpansionResult {
     pub(super) fn text(&self) -> Str {
         match self {
-            Operand::Number(number) => Str::new(number.to_string().into_bytes()),
-            Operand::Text(text) => text.clone(),
+            ExpansionResult::Number(number) => Str::new(number.to_string().into_bytes()),
+            ExpansionResult::Text(text) => text.clone(),
         }
     }
 }
 
 /// All expansions of an expression, in the order of the source.
-pub(super) fn expand(env: &mut dyn Env, word: &Word) -> Result<Vec<Operand>, ExpandError> {
+pub(super) fn expand(
+    env: &mut dyn ExpandEnv,
+    word: &Word,
+) -> Result<Vec<ExpansionResult>, ExpandError> {
     fn add(
-        env: &mut dyn Env,
+        env: &mut dyn ExpandEnv,
         parts: &[WordPart],
         before: &mut u8,
-        operands: &mut Vec<Operand>,
+        operands: &mut Vec<ExpansionResult>,
     ) -> Result<(), ExpandError> {
         for part in parts {
             match part {
@@ -43,8 +46,8 @@ pub(super) fn expand(env: &mut dyn Env, word: &Word) -> Result<Vec<Operand>, Exp
                 WordPart::DoubleQuoted(inner) => add(env, inner, before, operands)?,
                 part => operands.push(match operand(env, part)? {
                     // `x-$y` becomes `x--1`.
-                    number @ Operand::Number(..0) if *before == b'-' => {
-                        Operand::Text(number.text())
+                    number @ ExpansionResult::Number(..0) if *before == b'-' => {
+                        ExpansionResult::Text(number.text())
                     }
                     operand => operand,
                 }),
@@ -58,7 +61,7 @@ pub(super) fn expand(env: &mut dyn Env, word: &Word) -> Result<Vec<Operand>, Exp
 }
 
 /// What an expansion gives, if that is known to be a number before it is a text.
-pub(super) fn number(env: &mut dyn Env, part: &WordPart) -> Result<Option<i64>, ExpandError> {
+pub(super) fn number(env: &mut dyn ExpandEnv, part: &WordPart) -> Result<Option<i64>, ExpandError> {
     Ok(match part {
         WordPart::Arith(arith) => Some(super::eval(env, arith)?),
         WordPart::Param(param)
@@ -77,18 +80,18 @@ pub(super) fn number(env: &mut dyn Env, part: &WordPart) -> Result<Option<i64>, 
     })
 }
 
-fn operand(env: &mut dyn Env, part: &WordPart) -> Result<Operand, ExpandError> {
+fn operand(env: &mut dyn ExpandEnv, part: &WordPart) -> Result<ExpansionResult, ExpandError> {
     if let Some(number) = number(env, part)? {
-        return Ok(Operand::Number(number));
+        return Ok(ExpansionResult::Number(number));
     }
     let text = quoted_text(env, std::slice::from_ref(part))?;
-    Ok(plain_integer(&text).map_or(Operand::Text(text), Operand::Number))
+    Ok(plain_integer(&text).map_or(ExpansionResult::Text(text), ExpansionResult::Number))
 }
 
 /// Whether the tree can be evaluated with these operands: a text that is no number must be all
 /// there is to know of it, in the key of an associative array.
-pub(super) fn fit(env: &mut dyn Env, expr: &ArithExpr, operands: &[Operand]) -> bool {
-    if operands.iter().all(|operand| matches!(operand, Operand::Number(_))) {
+pub(super) fn fit(env: &mut dyn ExpandEnv, expr: &ArithExpr, operands: &[ExpansionResult]) -> bool {
+    if operands.iter().all(|operand| matches!(operand, ExpansionResult::Number(_))) {
         return true;
     }
     let mut todo = vec![expr];
@@ -96,7 +99,7 @@ pub(super) fn fit(env: &mut dyn Env, expr: &ArithExpr, operands: &[Operand]) -> 
         let place = match expr {
             ArithExpr::Number(_) => None,
             ArithExpr::Operand(at) => match operands.get(*at) {
-                Some(Operand::Number(_)) => None,
+                Some(ExpansionResult::Number(_)) => None,
                 _ => return false,
             },
             ArithExpr::Variable(place) | ArithExpr::Step { target: place, .. } => Some(place),
@@ -133,7 +136,7 @@ pub(super) fn fit(env: &mut dyn Env, expr: &ArithExpr, operands: &[Operand]) -> 
 }
 
 /// A text with the operands where it is marked, and the place in it that is `at` in the other.
-pub(super) fn spelled(marked: &[u8], operands: &[Operand], at: usize) -> (Vec<u8>, usize) {
+pub(super) fn spelled(marked: &[u8], operands: &[ExpansionResult], at: usize) -> (Vec<u8>, usize) {
     let mut operands = operands.iter();
     let (mut text, mut place) = (Vec::with_capacity(marked.len()), None);
     for (i, &byte) in marked.iter().enumerate() {
@@ -141,9 +144,8 @@ pub(super) fn spelled(marked: &[u8], operands: &[Operand], at: usize) -> (Vec<u8
             place = Some(text.len());
         }
         match byte {
-            MARKER => {
-                text.extend_from_slice(&operands.next().map(Operand::text).unwrap_or_default())
-            }
+            MARKER => text
+                .extend_from_slice(&operands.next().map(ExpansionResult::text).unwrap_or_default()),
             byte => text.push(byte),
         }
     }

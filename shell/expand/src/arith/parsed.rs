@@ -7,7 +7,7 @@ use std::rc::Rc;
 use sh_syntax::arith;
 use sh_syntax::ast::ArithExpr;
 
-use crate::error::{Cause, ExpandError};
+use crate::error::{ExpandCause, ExpandError};
 
 /// How many are kept, by the hash of the text, and how long they may be.
 const PLACES: usize = 64;
@@ -34,7 +34,7 @@ pub(super) fn parsed(text: &[u8]) -> Result<Option<Rc<ArithExpr>>, ExpandError> 
     if known.is_some() {
         return Ok(known);
     }
-    let parsed = arith::parse(text).map_err(|e| Cause::Arithmetic {
+    let parsed = arith::parse(text).map_err(|e| ExpandCause::Arithmetic {
         expression: e.expression.into_vec(),
         reason: e.message.to_string(),
         token: e.token.into_vec(),

@@ -3,10 +3,10 @@
 //! What an expansion gives within the brackets of a subscript stands behind backslashes in that
 //! text, as a subscript is expanded when it is evaluated: in `a[$x]` an `x` of `$(cmd)` runs nothing.
 
-use sh_syntax::ast::{Arith, Word, WordPart};
+use sh_syntax::ast::{ArithText, Word, WordPart};
 
-use super::operand::Operand;
-use crate::env::Env;
+use super::operand::ExpansionResult;
+use crate::env::ExpandEnv;
 use crate::error::ExpandError;
 use crate::value::Str;
 use crate::word::{expand_single, quoted_text};
@@ -16,20 +16,20 @@ use crate::word::{expand_single, quoted_text};
 ///
 /// # Errors
 /// Those of the expansions.
-pub fn expand_text(env: &mut dyn Env, arith: &Arith) -> Result<Str, ExpandError> {
+pub fn expand_text(env: &mut dyn ExpandEnv, arith: &ArithText) -> Result<Str, ExpandError> {
     expanded(env, &arith.word, Vec::new())
 }
 
 /// The same, with those of the expansions that have been made.
 pub(super) fn expanded(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     word: &Word,
-    operands: Vec<Operand>,
+    operands: Vec<ExpansionResult>,
 ) -> Result<Str, ExpandError> {
     if let [WordPart::Quoted(text) | WordPart::Literal(text)] = word.parts.as_slice() {
         return Ok(text.clone());
     }
-    let mut source = Source { known: operands.into_iter(), ..Source::default() };
+    let mut source = ArithSource { known: operands.into_iter(), ..ArithSource::default() };
     source.add(env, &word.parts)?;
     Ok(source.text.finish())
 }
@@ -39,27 +39,27 @@ pub(super) fn expanded(
 ///
 /// # Errors
 /// Those of the expansions.
-pub fn expand_operand(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError> {
+pub fn expand_operand(env: &mut dyn ExpandEnv, word: &Word) -> Result<Str, ExpandError> {
     if !word.raw.contains(&b'[') {
         return expand_single(env, word);
     }
     let mut expand =
         |part: WordPart| expand_single(env, &Word { parts: vec![part], raw: word.raw.clone() });
-    let mut text = Guarded::default();
+    let mut text = QuotedText::default();
     add_operand(&mut text, &word.parts, 0, &mut expand)?;
     Ok(text.finish())
 }
 
 /// Whether a word spells a subscript: brackets that close within the quotes they open in.
 pub fn has_subscript(word: &Word) -> bool {
-    let mut text = Guarded::default();
+    let mut text = QuotedText::default();
     let added = add_operand(&mut text, &word.parts, 0, &mut |_| Ok(Str::default()));
     added.is_ok() && text.closed && text.open.is_empty()
 }
 
 /// `quotes`: which double quotes the parts stand in.
 fn add_operand(
-    text: &mut Guarded,
+    text: &mut QuotedText,
     parts: &[WordPart],
     quotes: usize,
     expand: &mut dyn FnMut(WordPart) -> Result<Str, ExpandError>,
@@ -81,7 +81,7 @@ fn add_operand(
 
 /// A text as it grows.
 #[derive(Default)]
-struct Guarded {
+struct QuotedText {
     /// With backslashes.
     text: Vec<u8>,
     /// Without them: what it is if a bracket stays open.
@@ -94,7 +94,7 @@ struct Guarded {
     quotes: usize,
 }
 
-impl Guarded {
+impl QuotedText {
     /// Text of the source, in the quotes of that number.
     fn written(&mut self, text: &[u8], quotes: usize) {
         for byte in text {
@@ -135,15 +135,15 @@ impl Guarded {
 
 /// An expression of the source, whose quotes are text but within subscripts.
 #[derive(Default)]
-struct Source {
-    text: Guarded,
-    known: std::vec::IntoIter<Operand>,
+struct ArithSource {
+    text: QuotedText,
+    known: std::vec::IntoIter<ExpansionResult>,
     /// Within single quotes in brackets.
     single: bool,
 }
 
-impl Source {
-    fn add(&mut self, env: &mut dyn Env, parts: &[WordPart]) -> Result<(), ExpandError> {
+impl ArithSource {
+    fn add(&mut self, env: &mut dyn ExpandEnv, parts: &[WordPart]) -> Result<(), ExpandError> {
         for part in parts {
             match part {
                 WordPart::Quoted(text) | WordPart::Literal(text) => self.written(text),

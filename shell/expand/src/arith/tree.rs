@@ -8,24 +8,24 @@ use std::borrow::Cow;
 use sh_syntax::arith::MARKER;
 use sh_syntax::ast::{ArithBinary, ArithExpr, ArithIndex, ArithPlace, ArithUnary};
 
-use super::operand::{Operand, spelled};
+use super::operand::{ExpansionResult, spelled};
 use super::parsed::parsed;
-use super::variable::{self, Depth, Place, too_deep};
-use crate::env::Env;
-use crate::error::{Cause, ExpandError};
+use super::variable::{self, ArithVariable, Depth, too_deep};
+use crate::env::ExpandEnv;
+use crate::error::{ExpandCause, ExpandError};
 use crate::subscript::{self, OwnedKey};
 
 /// Why an expression could not be evaluated.
 #[derive(Debug)]
-pub(super) enum Fail {
+pub(super) enum ArithFailure {
     Error(Box<ExpandError>),
     /// An operator fails, for that reason; messages quote the text from that place on.
     At(&'static str, u32),
 }
 
-impl From<ExpandError> for Fail {
-    fn from(error: ExpandError) -> Fail {
-        Fail::Error(Box::new(error))
+impl From<ExpandError> for ArithFailure {
+    fn from(error: ExpandError) -> ArithFailure {
+        ArithFailure::Error(Box::new(error))
     }
 }
 
@@ -33,13 +33,17 @@ impl From<ExpandError> for Fail {
 const MAX_DEPTH: u32 = 400;
 
 /// Evaluates a tree of the source.
-pub(super) fn eval(env: &mut dyn Env, expr: &ArithExpr, operands: &[Operand]) -> Result<i64, Fail> {
-    Walk { env, operands, text: b"", variables: 0 }.value(expr, 0)
+pub(super) fn eval(
+    env: &mut dyn ExpandEnv,
+    expr: &ArithExpr,
+    operands: &[ExpansionResult],
+) -> Result<i64, ArithFailure> {
+    ArithWalk { env, operands, text: b"", variables: 0 }.value(expr, 0)
 }
 
 /// Evaluates a text; `variables` counts those on the way here.
 pub(super) fn eval_text(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     text: &[u8],
     variables: u32,
 ) -> Result<i64, ExpandError> {
@@ -47,17 +51,21 @@ pub(super) fn eval_text(
         return Err(too_deep(text, b""));
     }
     let Some(expr) = parsed(text)? else { return Ok(0) };
-    let value = Walk { env, operands: &[], text, variables }.value(&expr, 0);
+    let value = ArithWalk { env, operands: &[], text, variables }.value(&expr, 0);
     value.map_err(|fail| error(fail, text, &[]))
 }
 
 /// The error of an expression with that text.
-pub(super) fn error(fail: Fail, marked: &[u8], operands: &[Operand]) -> ExpandError {
+pub(super) fn error(
+    fail: ArithFailure,
+    marked: &[u8],
+    operands: &[ExpansionResult],
+) -> ExpandError {
     match fail {
-        Fail::Error(error) => *error,
-        Fail::At(reason, at) => {
+        ArithFailure::Error(error) => *error,
+        ArithFailure::At(reason, at) => {
             let (text, at) = spelled(marked, operands, at as usize);
-            Cause::Arithmetic {
+            ExpandCause::Arithmetic {
                 token: text.get(at..).unwrap_or_default().to_vec(),
                 // Messages leave leading blanks out, but no newlines.
                 expression: text.into_iter().skip_while(|b| matches!(b, b' ' | b'\t')).collect(),
@@ -68,23 +76,23 @@ pub(super) fn error(fail: Fail, marked: &[u8], operands: &[Operand]) -> ExpandEr
     }
 }
 
-struct Walk<'e, 't> {
-    env: &'e mut dyn Env,
+struct ArithWalk<'e, 't> {
+    env: &'e mut dyn ExpandEnv,
     /// What the expansions gave.
-    operands: &'t [Operand],
+    operands: &'t [ExpansionResult],
     /// What was parsed; nothing if that is the source.
     text: &'t [u8],
     /// Variables on the way here.
     variables: u32,
 }
 
-impl<'t> Walk<'_, 't> {
+impl<'t> ArithWalk<'_, 't> {
     /// Where the variable is read.
     fn depth_of(&self, name: &'t [u8]) -> Depth<'t> {
         Depth { variables: self.variables, text: self.text, name }
     }
 
-    fn value(&mut self, expr: &'t ArithExpr, depth: u32) -> Result<i64, Fail> {
+    fn value(&mut self, expr: &'t ArithExpr, depth: u32) -> Result<i64, ArithFailure> {
         if depth > MAX_DEPTH {
             return Err(too_deep(self.text, b"").into());
         }
@@ -97,9 +105,9 @@ impl<'t> Walk<'_, 't> {
                 self.element_value(name, &place)
             }
             ArithExpr::Operand(at) => match self.operands.get(*at) {
-                Some(Operand::Number(value)) => Ok(*value),
+                Some(ExpansionResult::Number(value)) => Ok(*value),
                 // A text's own marker.
-                _ => Err(Fail::At("syntax error: operand expected", 0)),
+                _ => Err(ArithFailure::At("syntax error: operand expected", 0)),
             },
             ArithExpr::Unary(op, operand) => {
                 let value = self.value(operand, depth)?;
@@ -144,7 +152,7 @@ impl<'t> Walk<'_, 't> {
         target: &'t ArithPlace,
         value: &'t ArithExpr,
         depth: u32,
-    ) -> Result<i64, Fail> {
+    ) -> Result<i64, ArithFailure> {
         if let Some(op) = op {
             let change = |walk: &mut Self, old| operation(op, old, walk.value(value, depth)?);
             return Ok(self.update(target, depth, change)?.1);
@@ -163,8 +171,8 @@ impl<'t> Walk<'_, 't> {
         &mut self,
         target: &'t ArithPlace,
         depth: u32,
-        change: impl FnOnce(&mut Self, i64) -> Result<i64, Fail>,
-    ) -> Result<(i64, i64), Fail> {
+        change: impl FnOnce(&mut Self, i64) -> Result<i64, ArithFailure>,
+    ) -> Result<(i64, i64), ArithFailure> {
         let name = &target.name;
         let Some(index) = &target.index else {
             let old = self.named(name)?;
@@ -180,12 +188,16 @@ impl<'t> Walk<'_, 't> {
     }
 
     #[inline]
-    fn named(&mut self, name: &'t [u8]) -> Result<i64, Fail> {
+    fn named(&mut self, name: &'t [u8]) -> Result<i64, ArithFailure> {
         let from = self.depth_of(name);
         Ok(variable::read(self.env, name, &from)?)
     }
 
-    fn element_value(&mut self, name: &'t [u8], place: &Place<'t>) -> Result<i64, Fail> {
+    fn element_value(
+        &mut self,
+        name: &'t [u8],
+        place: &ArithVariable<'t>,
+    ) -> Result<i64, ArithFailure> {
         let from = self.depth_of(name);
         Ok(place.read(self.env, &from)?)
     }
@@ -196,7 +208,7 @@ impl<'t> Walk<'_, 't> {
         name: &'t [u8],
         index: &'t ArithIndex,
         depth: u32,
-    ) -> Result<Place<'t>, Fail> {
+    ) -> Result<ArithVariable<'t>, ArithFailure> {
         variable::require_array(self.env, name)?;
         self.element(name, index, depth)
     }
@@ -206,7 +218,7 @@ impl<'t> Walk<'_, 't> {
         name: &'t [u8],
         index: &'t ArithIndex,
         depth: u32,
-    ) -> Result<Place<'t>, Fail> {
+    ) -> Result<ArithVariable<'t>, ArithFailure> {
         let (base, _) = self.env.resolve(name)?;
         if let Some(place) = variable::whole(self.env, name, &base, &index.raw) {
             return Ok(place);
@@ -222,11 +234,11 @@ impl<'t> Walk<'_, 't> {
             OwnedKey::Index(..0) if index.raw.contains(&MARKER) => Cow::Owned(self.spelled(index)),
             _ => Cow::Borrowed(&index.raw[..]),
         };
-        Ok(Place::Element(base, key, written))
+        Ok(ArithVariable::Element(base, key, written))
     }
 
     /// The operands that stand in a subscript, and behind it.
-    fn operands_in(&self, index: &ArithIndex) -> &'t [Operand] {
+    fn operands_in(&self, index: &ArithIndex) -> &'t [ExpansionResult] {
         self.operands.get(index.operands..).unwrap_or_default()
     }
 
@@ -241,10 +253,10 @@ impl<'t> Walk<'_, 't> {
         name: &'t [u8],
         index: &'t ArithIndex,
         depth: u32,
-    ) -> Result<i64, Fail> {
+    ) -> Result<i64, ArithFailure> {
         let variables = self.depth_of(name).deeper(self.env)?;
         let mut inner =
-            Walk { env: self.env, operands: self.operands, text: &index.raw, variables };
+            ArithWalk { env: self.env, operands: self.operands, text: &index.raw, variables };
         let value = inner.value(expr, depth);
         Ok(value.map_err(|fail| error(fail, &index.raw, self.operands_in(index)))?)
     }
@@ -256,7 +268,7 @@ impl<'t> Walk<'_, 't> {
         name: &'t [u8],
         raw: &[u8],
         assoc: bool,
-    ) -> Result<OwnedKey, Fail> {
+    ) -> Result<OwnedKey, ArithFailure> {
         if subscript::needs_expansion(raw) {
             let parsed = subscript::parsed(base, raw)?;
             return Ok(subscript::subscript_key(self.env, base, &parsed)?);
@@ -270,11 +282,11 @@ impl<'t> Walk<'_, 't> {
 }
 
 /// A binary operation, whose messages quote from `at` on.
-fn operation((op, at): (ArithBinary, u32), a: i64, b: i64) -> Result<i64, Fail> {
+fn operation((op, at): (ArithBinary, u32), a: i64, b: i64) -> Result<i64, ArithFailure> {
     match binary(op, a, b) {
         Some(value) => Ok(value),
-        None if op == ArithBinary::Pow => Err(Fail::At("exponent less than 0", at)),
-        None => Err(Fail::At("division by 0", at)),
+        None if op == ArithBinary::Pow => Err(ArithFailure::At("exponent less than 0", at)),
+        None => Err(ArithFailure::At("division by 0", at)),
     }
 }
 

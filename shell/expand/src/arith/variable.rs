@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::MAX_RECURSION;
 use super::number::plain_integer;
 use super::tree;
-use crate::env::{Env, Key, Lookup};
-use crate::error::{Cause, ExpandError};
+use crate::env::{ElementKey, ExpandEnv, VarLookup};
+use crate::error::{ExpandCause, ExpandError};
 use crate::subscript::{self, NoSuchPlace, OwnedKey};
-use crate::value::{Attributes, Str, Value};
+use crate::value::{Attributes, Str, VarValue};
 
 /// How many variables lead to where a variable is read, and what to quote if they are too many:
 /// the text that is evaluated there, from the variable's name on.
@@ -21,7 +21,7 @@ pub(super) struct Depth<'t> {
 
 impl Depth<'_> {
     /// The depth of the variable's own value.
-    pub(super) fn deeper(&self, env: &mut dyn Env) -> Result<u32, ExpandError> {
+    pub(super) fn deeper(&self, env: &mut dyn ExpandEnv) -> Result<u32, ExpandError> {
         match self.variables < MAX_RECURSION && !env.stack_low() {
             true => Ok(self.variables + 1),
             false => Err(too_deep(self.text, self.name)),
@@ -36,7 +36,7 @@ impl Depth<'_> {
 
 /// A variable or element that is read or assigned.
 #[derive(Debug)]
-pub(super) enum Place<'n> {
+pub(super) enum ArithVariable<'n> {
     Scalar(Cow<'n, [u8]>),
     /// The array, the element, and the subscript as it was written.
     Element(Cow<'n, [u8]>, OwnedKey, Cow<'n, [u8]>),
@@ -47,40 +47,47 @@ pub(super) enum Place<'n> {
     },
 }
 
-impl<'n> Place<'n> {
+impl<'n> ArithVariable<'n> {
     /// A variable by name; namerefs may lead to an element.
-    pub(super) fn variable(env: &mut dyn Env, name: &'n [u8]) -> Result<Place<'n>, ExpandError> {
+    pub(super) fn variable(
+        env: &mut dyn ExpandEnv,
+        name: &'n [u8],
+    ) -> Result<ArithVariable<'n>, ExpandError> {
         let (name, sub) = env.resolve(name)?;
         match sub {
-            None => Ok(Place::Scalar(name)),
+            None => Ok(ArithVariable::Scalar(name)),
             Some(text) => {
                 let key = subscript::subscript_text_key(env, &name, &text)?;
-                Ok(Place::Element(name, key, Cow::Owned(text.to_vec())))
+                Ok(ArithVariable::Element(name, key, Cow::Owned(text.to_vec())))
             }
         }
     }
 
     /// The value as a number.
-    pub(super) fn read(&self, env: &mut dyn Env, depth: &Depth<'_>) -> Result<i64, ExpandError> {
+    pub(super) fn read(
+        &self,
+        env: &mut dyn ExpandEnv,
+        depth: &Depth<'_>,
+    ) -> Result<i64, ExpandError> {
         let value = match self {
-            Place::Scalar(name) => {
+            ArithVariable::Scalar(name) => {
                 // An array without element 0 counts as 0 even under `set -u`.
                 match env.get(name) {
                     None if env.options().nounset => {
                         return Err(ExpandError::unbound(name));
                     }
                     None => None,
-                    Some(Value::Scalar(text)) => Some(text),
-                    Some(Value::Indexed(array)) => array.get(0).cloned(),
-                    Some(Value::Assoc(array)) => array.get(b"0").cloned(),
+                    Some(VarValue::Scalar(text)) => Some(text),
+                    Some(VarValue::Indexed(array)) => array.get(0).cloned(),
+                    Some(VarValue::Assoc(array)) => array.get(b"0").cloned(),
                 }
             }
-            Place::Nothing { name, subscript } => {
+            ArithVariable::Nothing { name, subscript } => {
                 env.warn(&ExpandError::bad_subscript(name, subscript).message())?;
                 return Ok(0);
             }
             // An unset element of an array that exists counts as 0 even under `set -u`.
-            Place::Element(name, key, _) => match env.get(name) {
+            ArithVariable::Element(name, key, _) => match env.get(name) {
                 None if env.options().nounset && !env.is_declared(name) => {
                     return Err(ExpandError::unbound(name));
                 }
@@ -109,21 +116,21 @@ impl<'n> Place<'n> {
         }
     }
 
-    pub(super) fn write(&self, env: &mut dyn Env, value: i64) -> Result<(), ExpandError> {
+    pub(super) fn write(&self, env: &mut dyn ExpandEnv, value: i64) -> Result<(), ExpandError> {
         let text = Str::new(value.to_string().into_bytes());
         match self {
-            Place::Scalar(name) if env.attributes(name).has(Attributes::NAMEREF) => {
+            ArithVariable::Scalar(name) if env.attributes(name).has(Attributes::NAMEREF) => {
                 // One that leads nowhere yet, and not to a number.
                 not_an_identifier(env, &text)
             }
-            Place::Scalar(name) => env.set(name, text),
-            Place::Nothing { name, subscript } => {
+            ArithVariable::Scalar(name) => env.set(name, text),
+            ArithVariable::Nothing { name, subscript } => {
                 env.warn(&ExpandError::bad_subscript(name, subscript).message())
             }
-            Place::Element(name, OwnedKey::Index(index), written) => {
-                match env.set_element(name, Key::Index(*index), text) {
+            ArithVariable::Element(name, OwnedKey::Index(index), written) => {
+                match env.set_element(name, ElementKey::Index(*index), text) {
                     // bash says so and goes on.
-                    Err(e) if matches!(*e.cause, Cause::NotAnIdentifier(_)) => {
+                    Err(e) if matches!(*e.cause, ExpandCause::NotAnIdentifier(_)) => {
                         env.warn_by_name(&e.message())
                     }
                     Err(e) if e.is_missing_element() => {
@@ -132,12 +139,12 @@ impl<'n> Place<'n> {
                     other => other,
                 }
             }
-            Place::Element(name, OwnedKey::Name(key), written) if key.is_empty() => {
+            ArithVariable::Element(name, OwnedKey::Name(key), written) if key.is_empty() => {
                 env.warn(&[&**name, b"[", written, b"]: bad array subscript"].concat())
             }
-            Place::Element(name, OwnedKey::Name(key), _) => {
-                match env.set_element(name, Key::Name(key), text) {
-                    Err(e) if matches!(*e.cause, Cause::NotAnIdentifier(_)) => {
+            ArithVariable::Element(name, OwnedKey::Name(key), _) => {
+                match env.set_element(name, ElementKey::Name(key), text) {
+                    Err(e) if matches!(*e.cause, ExpandCause::NotAnIdentifier(_)) => {
                         env.warn_by_name(&e.message())
                     }
                     other => other,
@@ -148,25 +155,25 @@ impl<'n> Place<'n> {
 }
 
 /// bash says so and goes on.
-fn not_an_identifier(env: &mut dyn Env, place: &[u8]) -> Result<(), ExpandError> {
+fn not_an_identifier(env: &mut dyn ExpandEnv, place: &[u8]) -> Result<(), ExpandError> {
     env.warn_by_name(&ExpandError::not_an_identifier(place).message())
 }
 
 /// Whether a subscript stands for all of an indexed array or for nothing.
 pub(super) fn whole(
-    env: &mut dyn Env,
+    env: &mut dyn ExpandEnv,
     name: &[u8],
     base: &[u8],
     subscript: &[u8],
-) -> Option<Place<'static>> {
+) -> Option<ArithVariable<'static>> {
     if !matches!(subscript, b"" | b"@" | b"*") || subscript::is_assoc(env, base) {
         return None;
     }
-    Some(Place::Nothing { name: name.to_vec(), subscript: subscript.to_vec() })
+    Some(ArithVariable::Nothing { name: name.to_vec(), subscript: subscript.to_vec() })
 }
 
 /// Under `set -u` there must be an array before its subscript is looked at.
-pub(super) fn require_array(env: &mut dyn Env, name: &[u8]) -> Result<(), ExpandError> {
+pub(super) fn require_array(env: &mut dyn ExpandEnv, name: &[u8]) -> Result<(), ExpandError> {
     if env.options().nounset {
         let (base, _) = env.resolve(name)?;
         if env.get(&base).is_none() {
@@ -178,31 +185,35 @@ pub(super) fn require_array(env: &mut dyn Env, name: &[u8]) -> Result<(), Expand
 
 /// Reads a variable by name.
 #[inline]
-pub(super) fn read(env: &mut dyn Env, name: &[u8], depth: &Depth<'_>) -> Result<i64, ExpandError> {
+pub(super) fn read(
+    env: &mut dyn ExpandEnv,
+    name: &[u8],
+    depth: &Depth<'_>,
+) -> Result<i64, ExpandError> {
     if depth.variables < MAX_RECURSION
         && let Some(value) = env.get_int(name)
     {
         return Ok(value);
     }
     match env.lookup(name) {
-        Lookup::Value(Value::Scalar(text)) => number(env, &text, depth),
-        Lookup::Unset if env.options().nounset => Err(ExpandError::unbound(name)),
-        Lookup::Unset => Ok(0),
-        _ => Place::variable(env, name)?.read(env, depth),
+        VarLookup::Value(VarValue::Scalar(text)) => number(env, &text, depth),
+        VarLookup::Unset if env.options().nounset => Err(ExpandError::unbound(name)),
+        VarLookup::Unset => Ok(0),
+        _ => ArithVariable::variable(env, name)?.read(env, depth),
     }
 }
 
 /// Assigns to a variable by name.
-pub(super) fn write(env: &mut dyn Env, name: &[u8], value: i64) -> Result<(), ExpandError> {
+pub(super) fn write(env: &mut dyn ExpandEnv, name: &[u8], value: i64) -> Result<(), ExpandError> {
     if env.set_int(name, value)? {
         return Ok(());
     }
-    Place::variable(env, name)?.write(env, value)
+    ArithVariable::variable(env, name)?.write(env, value)
 }
 
 /// A variable's text as a number: evaluated as an expression of its own. A text that is
 /// just another name is followed without recursion.
-fn number(env: &mut dyn Env, text: &Str, depth: &Depth<'_>) -> Result<i64, ExpandError> {
+fn number(env: &mut dyn ExpandEnv, text: &Str, depth: &Depth<'_>) -> Result<i64, ExpandError> {
     if let Some(value) = depth.plain(text) {
         return Ok(value);
     }
@@ -213,8 +224,8 @@ fn number(env: &mut dyn Env, text: &Str, depth: &Depth<'_>) -> Result<i64, Expan
     let mut variables = depth.deeper(env)?;
     while is_name(&text) {
         match env.lookup(&text) {
-            Lookup::Value(Value::Scalar(next)) if is_blank(&next) => return Ok(0),
-            Lookup::Value(Value::Scalar(next)) => {
+            VarLookup::Value(VarValue::Scalar(next)) if is_blank(&next) => return Ok(0),
+            VarLookup::Value(VarValue::Scalar(next)) => {
                 let depth = Depth { variables, text: &text, name: &text };
                 if let Some(value) = depth.plain(&next) {
                     return Ok(value);
@@ -222,7 +233,7 @@ fn number(env: &mut dyn Env, text: &Str, depth: &Depth<'_>) -> Result<i64, Expan
                 variables = depth.deeper(env)?;
                 text = next;
             }
-            Lookup::Unset if !env.options().nounset => return Ok(0),
+            VarLookup::Unset if !env.options().nounset => return Ok(0),
             _ => break,
         }
     }
@@ -242,7 +253,7 @@ fn is_name(text: &[u8]) -> bool {
 /// Too many variables lead to each other; `name` is where they were given up.
 pub(super) fn too_deep(text: &[u8], name: &[u8]) -> ExpandError {
     let at = text.windows(name.len().max(1)).position(|part| part == name).unwrap_or_default();
-    Cause::Arithmetic {
+    ExpandCause::Arithmetic {
         expression: text.to_vec(),
         reason: "expression recursion level exceeded".to_string(),
         token: text.get(at..).unwrap_or_default().to_vec(),

@@ -15,17 +15,17 @@ const NONE: u32 = u32::MAX;
 
 /// An associative array.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(into = "Listed", from = "Listed")]
+#[serde(into = "AssocList", from = "AssocList")]
 pub struct AssocArray {
     /// First entry of each bucket; empty while there is no element.
     buckets: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<AssocEntry>,
     /// Entries of removed keys, to be used again.
     free: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct AssocEntry {
     key: Box<[u8]>,
     hash: u32,
     next: u32,
@@ -35,7 +35,7 @@ struct Entry {
 
 /// The array as it travels.
 #[derive(Serialize, Deserialize)]
-struct Listed {
+struct AssocList {
     /// How many buckets there are, which the order depends on.
     buckets: u32,
     /// Last to first: put in one after another, each comes before those of its bucket.
@@ -45,17 +45,17 @@ struct Listed {
 /// Most buckets that are made ahead of elements.
 const MOST_BUCKETS: u32 = 1 << 24;
 
-impl From<AssocArray> for Listed {
-    fn from(array: AssocArray) -> Listed {
+impl From<AssocArray> for AssocList {
+    fn from(array: AssocArray) -> AssocList {
         let elements = array.iter().map(|(key, value)| (key.into(), value.clone()));
         let mut elements: Vec<_> = elements.collect();
         elements.reverse();
-        Listed { buckets: array.buckets.len() as u32, elements }
+        AssocList { buckets: array.buckets.len() as u32, elements }
     }
 }
 
-impl From<Listed> for AssocArray {
-    fn from(listed: Listed) -> AssocArray {
+impl From<AssocList> for AssocArray {
+    fn from(listed: AssocList) -> AssocArray {
         let mut array = AssocArray::new();
         if listed.buckets.is_power_of_two() && listed.buckets <= MOST_BUCKETS {
             array.buckets = vec![NONE; listed.buckets as usize];
@@ -133,7 +133,8 @@ impl AssocArray {
         }
         let hash = hash(key);
         let bucket = self.bucket(hash);
-        let entry = Entry { key: key.into(), hash, next: self.buckets[bucket], value: Some(value) };
+        let entry =
+            AssocEntry { key: key.into(), hash, next: self.buckets[bucket], value: Some(value) };
         let at = match self.free.pop() {
             Some(at) => {
                 self.entries[at as usize] = entry;

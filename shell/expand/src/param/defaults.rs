@@ -2,10 +2,10 @@
 
 use sh_syntax::ast::{Param, ParamName, ParamOp, Word};
 
-use super::target::{Content, Part, Target};
+use super::target::{ParamTarget, ParamValue, VarPart};
 use super::{Result, shown};
-use crate::env::Key;
-use crate::error::{Cause, ExpandError};
+use crate::env::ElementKey;
+use crate::error::{ExpandCause, ExpandError};
 use crate::parts::Expander;
 use crate::tilde::Tilde;
 use crate::value::{Attributes, Str};
@@ -16,8 +16,8 @@ use crate::word;
 pub(super) fn expand(
     x: &mut Expander<'_>,
     param: &Param,
-    target: &Target<'_>,
-    content: &Content,
+    target: &ParamTarget<'_>,
+    content: &ParamValue,
     quoted: bool,
 ) -> Result<Option<bool>> {
     let missing = |x: &mut Expander<'_>, colon: bool| content.is_missing(x.env, colon, quoted);
@@ -27,7 +27,8 @@ pub(super) fn expand(
         }
         ParamOp::Alternate { colon, .. } if missing(x, *colon) => {
             // `"${@+x}"` without parameters makes no field, as `"$@"` would.
-            let none = matches!(content, Content::List { items, star: false } if items.is_empty());
+            let none =
+                matches!(content, ParamValue::List { items, star: false } if items.is_empty());
             return Ok(Some(none));
         }
         ParamOp::Alternate { word, .. } => x.operand(&word.parts, quoted)?,
@@ -65,25 +66,25 @@ fn error(
         (true, false) => b"parameter not set".to_vec(),
         (false, _) => text(x, word, quoted)?.to_vec(),
     };
-    Ok(Cause::Missing { parameter: shown(param), reason }.into())
+    Ok(ExpandCause::Missing { parameter: shown(param), reason }.into())
 }
 
 /// Assigns for `${x=word}`; the variable's value afterwards (attributes may change it).
 fn assign(
     x: &mut Expander<'_>,
     param: &Param,
-    target: &Target<'_>,
+    target: &ParamTarget<'_>,
     word: &Word,
     quoted: bool,
 ) -> Result<Str> {
     let is_list = matches!(param.name, ParamName::Special(b'@' | b'*'));
     if is_list || !param.indirect && !matches!(param.name, ParamName::Variable(_)) {
-        return Err(Cause::NotAssignable(shown(param)).into());
+        return Err(ExpandCause::NotAssignable(shown(param)).into());
     }
     let value = text(x, word, quoted)?;
     match target {
-        Target::Variable { name, part: Part::Whole } => x.env.set(name, value.clone())?,
-        Target::Variable { name, part: Part::Element(key) } => {
+        ParamTarget::Variable { name, part: VarPart::Whole } => x.env.set(name, value.clone())?,
+        ParamTarget::Variable { name, part: VarPart::Element(key) } => {
             x.env.set_element(name, key.as_key(), value.clone()).map_err(|mut error| {
                 if error.is_missing_element() && param.subscript.is_some() {
                     *error.cause = missing_element(param);
@@ -91,32 +92,32 @@ fn assign(
                 error
             })?;
         }
-        Target::Variable { name, part: Part::All { star } }
+        ParamTarget::Variable { name, part: VarPart::All { star } }
             if x.env.attributes(name).has(Attributes::ASSOC) =>
         {
             // Here bash takes it for a key.
             let key = if *star { b"*" } else { b"@" };
-            x.env.set_element(name, Key::Name(key), value.clone())?;
+            x.env.set_element(name, ElementKey::Name(key), value.clone())?;
             return Ok(value);
         }
-        Target::Variable { .. } => return Err(missing_element(param).into()),
-        Target::Name(name) => x.env.set(name, value.clone())?,
-        Target::Positional(_)
-        | Target::Special(_)
-        | Target::Nothing
-        | Target::NoElements { .. } => {
-            return Err(Cause::InvalidIndirect(shown(param)).into());
+        ParamTarget::Variable { .. } => return Err(missing_element(param).into()),
+        ParamTarget::Name(name) => x.env.set(name, value.clone())?,
+        ParamTarget::Positional(_)
+        | ParamTarget::Special(_)
+        | ParamTarget::Nothing
+        | ParamTarget::NoElements { .. } => {
+            return Err(ExpandCause::InvalidIndirect(shown(param)).into());
         }
     }
     match target.fetch(x.env)? {
-        Content::Scalar(Some(now)) => Ok(now),
+        ParamValue::Scalar(Some(now)) => Ok(now),
         _ => Ok(value),
     }
 }
 
 /// The parameter as an element that cannot exist.
-fn missing_element(param: &Param) -> Cause {
+fn missing_element(param: &Param) -> ExpandCause {
     let array = Param { subscript: None, ..param.clone() };
     let subscript = param.subscript.as_ref().map(|sub| sub.text().to_vec());
-    Cause::BadSubscript { name: shown(&array), subscript }
+    ExpandCause::BadSubscript { name: shown(&array), subscript }
 }

@@ -2,34 +2,34 @@
 
 use sh_syntax::ast::{CaseKind, Word};
 
-use super::target::Content;
+use super::target::ParamValue;
 use super::{Result, chars};
 use crate::attributed::str_of;
-use crate::env::Env;
+use crate::env::ExpandEnv;
 use crate::pattern::{case_pattern, operator_pattern};
 use crate::value::Str;
-use box_text::glob::Pattern;
+use box_text::glob::GlobPattern;
 
 /// Removes a matching prefix from each value.
 pub(super) fn remove_prefix(
-    env: &mut dyn Env,
-    content: Content,
+    env: &mut dyn ExpandEnv,
+    content: ParamValue,
     word: &Word,
     longest: bool,
-) -> Result<Content> {
-    let find = if longest { Pattern::longest_prefix } else { Pattern::shortest_prefix };
+) -> Result<ParamValue> {
+    let find = if longest { GlobPattern::longest_prefix } else { GlobPattern::shortest_prefix };
     let pattern = operator_pattern(env, word)?;
     content.map(|text| Ok(kept(text, |text| find(&pattern, text).map(|end| &text[end..]))))
 }
 
 /// Removes a matching suffix from each value.
 pub(super) fn remove_suffix(
-    env: &mut dyn Env,
-    content: Content,
+    env: &mut dyn ExpandEnv,
+    content: ParamValue,
     word: &Word,
     longest: bool,
-) -> Result<Content> {
-    let find = if longest { Pattern::longest_suffix } else { Pattern::shortest_suffix };
+) -> Result<ParamValue> {
+    let find = if longest { GlobPattern::longest_suffix } else { GlobPattern::shortest_suffix };
     let pattern = operator_pattern(env, word)?;
     content.map(|text| Ok(kept(text, |text| find(&pattern, text).map(|start| &text[..start]))))
 }
@@ -44,12 +44,12 @@ fn kept(text: Str, rest: impl Fn(&[u8]) -> Option<&[u8]>) -> Str {
 
 /// Changes the case of the first or of all characters that match.
 pub(super) fn case(
-    env: &mut dyn Env,
-    content: Content,
+    env: &mut dyn ExpandEnv,
+    content: ParamValue,
     kind: CaseKind,
     all: bool,
     word: Option<&Word>,
-) -> Result<Content> {
+) -> Result<ParamValue> {
     let pattern = match word {
         Some(word) => case_pattern(env, word)?,
         None => None,

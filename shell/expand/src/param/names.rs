@@ -2,13 +2,13 @@
 
 use sh_syntax::ast::{Param, ParamName, Subscript};
 
-use super::target::{Content, Part, Target, unbound};
+use super::target::{ParamTarget, ParamValue, VarPart, unbound};
 use super::{Result, chars};
 use crate::attributed::str_of;
 use crate::error::ExpandError;
 use crate::parts::Expander;
 use crate::split::Ifs;
-use crate::value::{Str, Value};
+use crate::value::{Str, VarValue};
 
 /// `${#x}` in characters, `${#a[@]}` and `${#@}` in elements.
 pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Result<bool> {
@@ -21,24 +21,24 @@ pub(super) fn length(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
 }
 
 fn length_of_value(x: &mut Expander<'_>, param: &Param) -> Result<usize> {
-    let target = Target::of(x.env, param)?;
+    let target = ParamTarget::of(x.env, param)?;
     let options = x.env.options();
     let (nounset, utf8) = (options.nounset, !options.c_locale);
     Ok(match target.fetch(x.env)? {
-        Content::Scalar(Some(text)) => chars::char_count(&text, utf8),
-        Content::Scalar(None) if nounset && !is_array_element(x, &target) => {
+        ParamValue::Scalar(Some(text)) => chars::char_count(&text, utf8),
+        ParamValue::Scalar(None) if nounset && !is_array_element(x, &target) => {
             return Err(unbound(param));
         }
-        Content::Scalar(None) => 0,
-        Content::List { items, .. } => items.len(),
+        ParamValue::Scalar(None) => 0,
+        ParamValue::List { items, .. } => items.len(),
     })
 }
 
 /// An element that an array lacks: its length is 0 even under `set -u`.
-fn is_array_element(x: &mut Expander<'_>, target: &Target<'_>) -> bool {
+fn is_array_element(x: &mut Expander<'_>, target: &ParamTarget<'_>) -> bool {
     match target {
-        Target::Variable { name, part: Part::Element(_) } => {
-            matches!(x.env.get(name), Some(Value::Indexed(_) | Value::Assoc(_)))
+        ParamTarget::Variable { name, part: VarPart::Element(_) } => {
+            matches!(x.env.get(name), Some(VarValue::Indexed(_) | VarValue::Assoc(_)))
         }
         _ => false,
     }
@@ -56,13 +56,13 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
     let (name, _) = x.env.resolve(name)?;
     Ok(Some(match x.env.get(&name) {
         // To bash only an array that was assigned to has elements to count.
-        None | Some(Value::Scalar(_)) if x.env.options().nounset => {
+        None | Some(VarValue::Scalar(_)) if x.env.options().nounset => {
             return Err(ExpandError::unbound(&name));
         }
         None => 0,
-        Some(Value::Scalar(_)) => 1,
-        Some(Value::Indexed(array)) => array.len(),
-        Some(Value::Assoc(array)) => array.len(),
+        Some(VarValue::Scalar(_)) => 1,
+        Some(VarValue::Indexed(array)) => array.len(),
+        Some(VarValue::Assoc(array)) => array.len(),
     }))
 }
 
@@ -87,11 +87,11 @@ pub(super) fn keys(x: &mut Expander<'_>, param: &Param, at: bool, quoted: bool) 
     let (name, _) = x.env.resolve(name)?;
     let keys: Vec<Str> = match x.env.get(&name) {
         None => Vec::new(),
-        Some(Value::Scalar(_)) => vec![str_of(b"0".to_vec())],
-        Some(Value::Indexed(array)) => {
+        Some(VarValue::Scalar(_)) => vec![str_of(b"0".to_vec())],
+        Some(VarValue::Indexed(array)) => {
             array.iter().map(|(i, _)| str_of(i.to_string().into_bytes())).collect()
         }
-        Some(Value::Assoc(array)) => array.iter().map(|(key, _)| str_of(key.to_vec())).collect(),
+        Some(VarValue::Assoc(array)) => array.iter().map(|(key, _)| str_of(key.to_vec())).collect(),
     };
     match at {
         true => x.list(keys, false, quoted),

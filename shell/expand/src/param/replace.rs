@@ -1,12 +1,12 @@
 //! `${x/pattern/replacement}`.
 
-use box_text::glob::Pattern;
+use box_text::glob::GlobPattern;
 use sh_syntax::ast::{ReplaceKind, Word, WordPart};
 
 use super::Result;
-use super::target::Content;
+use super::target::ParamValue;
 use crate::attributed::str_of;
-use crate::env::Env;
+use crate::env::ExpandEnv;
 use crate::pattern::match_options;
 use crate::tilde::Tilde;
 use crate::value::Str;
@@ -16,22 +16,22 @@ use crate::word;
 const CHARGE_STEP: usize = 1 << 20;
 
 /// What is put in place of a match.
-struct Replacement {
+struct MatchReplacement {
     /// Text between the places where the match itself goes; at least one.
     pieces: Vec<Vec<u8>>,
 }
 
 pub(super) fn replace(
-    env: &mut dyn Env,
-    content: Content,
+    env: &mut dyn ExpandEnv,
+    content: ParamValue,
     kind: ReplaceKind,
     pattern: &Word,
     replacement: Option<&Word>,
-) -> Result<Content> {
+) -> Result<ParamValue> {
     let sought = Sought::of(env, pattern, kind)?;
     let replacement = match replacement {
-        Some(word) => Replacement::of(env, word)?,
-        None => Replacement { pieces: vec![Vec::new()] },
+        Some(word) => MatchReplacement::of(env, word)?,
+        None => MatchReplacement { pieces: vec![Vec::new()] },
     };
     if sought.is_nothing() {
         return Ok(content);
@@ -42,19 +42,19 @@ pub(super) fn replace(
 /// What is looked for, and where.
 struct Sought {
     kind: ReplaceKind,
-    pattern: Pattern,
+    pattern: GlobPattern,
 }
 
 impl Sought {
-    fn of(env: &mut dyn Env, word: &Word, kind: ReplaceKind) -> Result<Sought> {
+    fn of(env: &mut dyn ExpandEnv, word: &Word, kind: ReplaceKind) -> Result<Sought> {
         let shell = env.options();
         let options = match_options(env, shell.extglob, shell.nocasematch);
         match word.parts.as_slice() {
             [WordPart::Literal(text)] if !text.contains(&b'~') => {
-                return Ok(Sought { kind, pattern: Pattern::new(text, options) });
+                return Ok(Sought { kind, pattern: GlobPattern::new(text, options) });
             }
             [WordPart::Quoted(text)] => {
-                return Ok(Sought { kind, pattern: Pattern::literal(text, options) });
+                return Ok(Sought { kind, pattern: GlobPattern::literal(text, options) });
             }
             _ => {}
         }
@@ -69,7 +69,7 @@ impl Sought {
             (ReplaceKind::First, Some(b'%')) => (ReplaceKind::Suffix, &text[1..]),
             _ => (kind, text.as_slice()),
         };
-        Ok(Sought { kind, pattern: Pattern::new(text, options) })
+        Ok(Sought { kind, pattern: GlobPattern::new(text, options) })
     }
 
     /// Whether it is an empty pattern, which is found only where it is anchored.
@@ -79,17 +79,17 @@ impl Sought {
     }
 }
 
-impl Replacement {
+impl MatchReplacement {
     /// With `patsub_replacement` an unquoted `&` is the match; a backslash quotes `&` and itself.
-    fn of(env: &mut dyn Env, word: &Word) -> Result<Replacement> {
+    fn of(env: &mut dyn ExpandEnv, word: &Word) -> Result<MatchReplacement> {
         let field = word::one_field(env, &word.parts, Tilde::Start)?;
         if !env.options().patsub_replacement {
-            return Ok(Replacement { pieces: vec![field.strip().to_vec()] });
+            return Ok(MatchReplacement { pieces: vec![field.strip().to_vec()] });
         }
         let mut plain = true;
         field.stretches(|text, _| plain &= !text.iter().any(|c| matches!(c, b'&' | b'\\')));
         if plain {
-            return Ok(Replacement { pieces: vec![field.strip().to_vec()] });
+            return Ok(MatchReplacement { pieces: vec![field.strip().to_vec()] });
         }
         // Quoted characters are escaped first and everything is read together, so that a
         // backslash from a variable meets what follows it, as in bash.
@@ -113,7 +113,7 @@ impl Replacement {
             }
         }
         pieces.push(piece);
-        Ok(Replacement { pieces })
+        Ok(MatchReplacement { pieces })
     }
 
     /// Bytes that a match of that length becomes.
@@ -133,7 +133,12 @@ impl Replacement {
 }
 
 /// One value with its matches replaced.
-fn one(env: &mut dyn Env, text: Str, sought: &Sought, replacement: &Replacement) -> Result<Str> {
+fn one(
+    env: &mut dyn ExpandEnv,
+    text: Str,
+    sought: &Sought,
+    replacement: &MatchReplacement,
+) -> Result<Str> {
     let mut out = Vec::new();
     match sought.kind {
         ReplaceKind::Prefix => {

@@ -2,47 +2,47 @@
 
 use std::ops::Range;
 
-use sh_syntax::ast::{Arith, Param};
+use sh_syntax::ast::{ArithText, Param};
 
-use super::target::{Content, Part, Target};
+use super::target::{ParamTarget, ParamValue, VarPart};
 use super::{Result, chars, shown};
 use crate::arith;
 use crate::attributed::str_of;
-use crate::env::Env;
-use crate::error::{Cause, ExpandError, Reach};
-use crate::value::{Str, Value};
+use crate::env::ExpandEnv;
+use crate::error::{ErrorReach, ExpandCause, ExpandError};
+use crate::value::{Str, VarValue};
 
 /// The part of a value or list that is asked for.
 pub(super) struct Slice<'p> {
     pub(super) param: &'p Param,
-    pub(super) target: &'p Target<'p>,
-    pub(super) offset: &'p Arith,
-    pub(super) length: Option<&'p Arith>,
+    pub(super) target: &'p ParamTarget<'p>,
+    pub(super) offset: &'p ArithText,
+    pub(super) length: Option<&'p ArithText>,
 }
 
 impl Slice<'_> {
     /// Takes it from a value.
-    pub(super) fn of(&self, env: &mut dyn Env, content: Content) -> Result<Content> {
+    pub(super) fn of(&self, env: &mut dyn ExpandEnv, content: ParamValue) -> Result<ParamValue> {
         match content {
-            Content::Scalar(None) => Ok(Content::Scalar(None)),
-            Content::Scalar(Some(text)) => Ok(Content::Scalar(self.of_text(env, text)?)),
-            Content::List { items, star } => {
-                if let Target::Variable { name, .. } = self.target {
+            ParamValue::Scalar(None) => Ok(ParamValue::Scalar(None)),
+            ParamValue::Scalar(Some(text)) => Ok(ParamValue::Scalar(self.of_text(env, text)?)),
+            ParamValue::List { items, star } => {
+                if let ParamTarget::Variable { name, .. } = self.target {
                     let value = env.get(name);
-                    if let (Some(Value::Scalar(_)), [text]) = (value, items.as_slice()) {
+                    if let (Some(VarValue::Scalar(_)), [text]) = (value, items.as_slice()) {
                         // `${x[@]:1}` of a scalar.
                         let items = self.of_text(env, text.clone())?.into_iter().collect();
-                        return Ok(Content::List { items, star });
+                        return Ok(ParamValue::List { items, star });
                     }
                 }
                 let items = self.of_list(env, items)?;
-                Ok(Content::List { items, star })
+                Ok(ParamValue::List { items, star })
             }
         }
     }
 
     /// Characters of a text; none where the offset lies outside.
-    fn of_text(&self, env: &mut dyn Env, text: Str) -> Result<Option<Str>> {
+    fn of_text(&self, env: &mut dyn ExpandEnv, text: Str) -> Result<Option<Str>> {
         let utf8 = !env.options().c_locale;
         let count = chars::char_count(&text, utf8);
         let offset = self.number(env, self.offset)?;
@@ -64,8 +64,8 @@ impl Slice<'_> {
     }
 
     /// Elements of a list.
-    fn of_list(&self, env: &mut dyn Env, items: Vec<Str>) -> Result<Vec<Str>> {
-        if items.is_empty() && matches!(self.target, Target::Variable { .. }) {
+    fn of_list(&self, env: &mut dyn ExpandEnv, items: Vec<Str>) -> Result<Vec<Str>> {
+        if items.is_empty() && matches!(self.target, ParamTarget::Variable { .. }) {
             return Ok(items);
         }
         let offset = self.number(env, self.offset)?;
@@ -82,10 +82,10 @@ impl Slice<'_> {
     }
 
     /// Errors in the arithmetic show the parameter's name in front, those of expansions in it do not.
-    fn number(&self, env: &mut dyn Env, expr: &Arith) -> Result<i64> {
+    fn number(&self, env: &mut dyn ExpandEnv, expr: &ArithText) -> Result<i64> {
         arith::eval(env, expr).map_err(|error| match error.reach() {
-            Reach::Command => {
-                Cause::InRange { parameter: shown(self.param), cause: error.cause }.into()
+            ErrorReach::Command => {
+                ExpandCause::InRange { parameter: shown(self.param), cause: error.cause }.into()
             }
             _ => error,
         })
@@ -93,11 +93,16 @@ impl Slice<'_> {
 }
 
 /// Whether an offset lies outside of a list, so that the length is not looked at.
-fn out_of_range(env: &mut dyn Env, target: &Target<'_>, count: usize, offset: i64) -> bool {
+fn out_of_range(
+    env: &mut dyn ExpandEnv,
+    target: &ParamTarget<'_>,
+    count: usize,
+    offset: i64,
+) -> bool {
     let mut indexed = false;
     let size = match target {
-        Target::Variable { name, .. } => match env.get(name) {
-            Some(Value::Indexed(array)) => {
+        ParamTarget::Variable { name, .. } => match env.get(name) {
+            Some(VarValue::Indexed(array)) => {
                 indexed = true;
                 array.max_index().map_or(0, |last| last.saturating_add(1))
             }
@@ -111,8 +116,8 @@ fn out_of_range(env: &mut dyn Env, target: &Target<'_>, count: usize, offset: i6
 }
 
 /// A length that leads before the offset, shown as it was written.
-fn negative(length: &Arith) -> ExpandError {
-    Cause::NegativeLength(length.word.raw.to_vec()).into()
+fn negative(length: &ArithText) -> ExpandError {
+    ExpandCause::NegativeLength(length.word.raw.to_vec()).into()
 }
 
 /// The first character meant; `None` if the offset lies outside.
@@ -141,15 +146,15 @@ fn string_range(count: usize, start: i64, length: Option<i64>) -> Option<Range<u
 
 /// Elements of a list from `offset` on.
 fn slice(
-    env: &mut dyn Env,
-    target: &Target<'_>,
+    env: &mut dyn ExpandEnv,
+    target: &ParamTarget<'_>,
     items: Vec<Str>,
     offset: i64,
     limit: usize,
 ) -> Vec<Str> {
     match target {
         // `$0` is number 0 of the positional parameters.
-        Target::Special(_) => {
+        ParamTarget::Special(_) => {
             let count = items.len() as i64;
             let start =
                 if offset < 0 { count.saturating_add(1).saturating_add(offset) } else { offset };
@@ -161,8 +166,8 @@ fn slice(
             let skip = usize::try_from(start).unwrap_or(usize::MAX).saturating_sub(1);
             zero.into_iter().chain(items.into_iter().skip(skip).take(left)).collect()
         }
-        Target::Variable { name, part: Part::All { .. } } => match env.get(name) {
-            Some(Value::Indexed(array)) => {
+        ParamTarget::Variable { name, part: VarPart::All { .. } } => match env.get(name) {
+            Some(VarValue::Indexed(array)) => {
                 let end = array.max_index().map_or(0, |last| last.saturating_add(1));
                 let start = if offset < 0 { end.saturating_add(offset) } else { offset };
                 if start < 0 {
@@ -170,7 +175,7 @@ fn slice(
                 }
                 array.values_from(start).take(limit).cloned().collect()
             }
-            Some(Value::Assoc(array)) => {
+            Some(VarValue::Assoc(array)) => {
                 // bash counts the elements from 1 here; 0 means the first, too.
                 let end = array.len() as i64 + 1;
                 let start = if offset < 0 { end.saturating_add(offset) } else { offset };
@@ -181,7 +186,7 @@ fn slice(
                 // None of them is one, too.
                 array.values().skip(skip).take(limit.max(1)).cloned().collect()
             }
-            Some(Value::Scalar(_)) | None => Vec::new(),
+            Some(VarValue::Scalar(_)) | None => Vec::new(),
         },
         _ => items,
     }

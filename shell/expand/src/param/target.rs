@@ -6,19 +6,19 @@ use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript};
 use sh_syntax::parse::{ParseOptions, parse_parameter};
 
 use super::{Result, shown, shown_directly};
-use crate::env::Env;
-use crate::error::{Cause, ExpandError};
+use crate::env::ExpandEnv;
+use crate::error::{ExpandCause, ExpandError};
 use crate::parts::join;
 use crate::subscript::{self, OwnedKey};
-use crate::value::{Attributes, Str, Value};
+use crate::value::{Attributes, Str, VarValue};
 
 /// A parameter, ready to be read.
 #[derive(Debug)]
-pub(super) enum Target<'p> {
+pub(super) enum ParamTarget<'p> {
     /// A variable, after namerefs.
     Variable {
         name: Cow<'p, [u8]>,
-        part: Part,
+        part: VarPart,
     },
     Positional(u32),
     Special(u8),
@@ -34,7 +34,7 @@ pub(super) enum Target<'p> {
 
 /// Which part of a variable.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Part {
+pub(super) enum VarPart {
     /// The scalar, or element 0 of an array.
     Whole,
     /// `[@]`, `[*]`
@@ -46,7 +46,7 @@ pub(super) enum Part {
 
 /// A parameter's value.
 #[derive(Clone, Debug)]
-pub(super) enum Content {
+pub(super) enum ParamValue {
     Scalar(Option<Str>),
     /// `$@`, `$*`, `${a[@]}`, `${a[*]}`.
     List {
@@ -55,136 +55,137 @@ pub(super) enum Content {
     },
 }
 
-impl<'p> Target<'p> {
+impl<'p> ParamTarget<'p> {
     /// Follows `${!x}` to the parameter that is meant.
-    pub(super) fn of(env: &mut dyn Env, param: &'p Param) -> Result<Target<'p>> {
+    pub(super) fn of(env: &mut dyn ExpandEnv, param: &'p Param) -> Result<ParamTarget<'p>> {
         if !param.indirect {
-            return Target::direct(env, &param.name, param.subscript.as_ref());
+            return ParamTarget::direct(env, &param.name, param.subscript.as_ref());
         }
         if let (ParamName::Variable(name), None) = (&param.name, &param.subscript)
             && let Some(referenced) = env.nameref(name)
         {
-            return Ok(Target::Name(referenced));
+            return Ok(ParamTarget::Name(referenced));
         }
-        let text = match Target::direct(env, &param.name, param.subscript.as_ref())?.fetch(env)? {
-            Content::Scalar(Some(text)) => text,
-            Content::List { items, star } if !items.is_empty() => join(env, &items, star),
-            _ => {
-                let known = match &param.name {
-                    ParamName::Variable(name) => {
-                        env.is_declared(name) && !env.attributes(name).has(Attributes::NAMEREF)
-                    }
-                    _ => true,
-                };
-                return match known {
-                    true => Ok(Target::Nothing),
-                    false => Err(Cause::InvalidIndirect(shown_directly(param)).into()),
-                };
-            }
-        };
+        let text =
+            match ParamTarget::direct(env, &param.name, param.subscript.as_ref())?.fetch(env)? {
+                ParamValue::Scalar(Some(text)) => text,
+                ParamValue::List { items, star } if !items.is_empty() => join(env, &items, star),
+                _ => {
+                    let known = match &param.name {
+                        ParamName::Variable(name) => {
+                            env.is_declared(name) && !env.attributes(name).has(Attributes::NAMEREF)
+                        }
+                        _ => true,
+                    };
+                    return match known {
+                        true => Ok(ParamTarget::Nothing),
+                        false => Err(ExpandCause::InvalidIndirect(shown_directly(param)).into()),
+                    };
+                }
+            };
         let parsed = parse_parameter(&text, &ParseOptions::default());
         let Some((name, sub)) = parsed.filter(|_| subscript::closes_at_end(&text)) else {
-            return Err(Cause::InvalidName(text.to_vec()).into());
+            return Err(ExpandCause::InvalidName(text.to_vec()).into());
         };
-        Ok(Target::direct(env, &name, sub.as_ref())?.into_owned())
+        Ok(ParamTarget::direct(env, &name, sub.as_ref())?.into_owned())
     }
 
     pub(super) fn direct<'a>(
-        env: &mut dyn Env,
+        env: &mut dyn ExpandEnv,
         name: &'a ParamName,
         sub: Option<&Subscript>,
-    ) -> Result<Target<'a>> {
+    ) -> Result<ParamTarget<'a>> {
         let name = match name {
-            ParamName::Positional(n) => return Ok(Target::Positional(*n)),
-            ParamName::Special(c) => return Ok(Target::Special(*c)),
+            ParamName::Positional(n) => return Ok(ParamTarget::Positional(*n)),
+            ParamName::Special(c) => return Ok(ParamTarget::Special(*c)),
             ParamName::Variable(name) => &**name,
         };
         let (name, through) = env.resolve(name)?;
         if env.attributes(&name).has(Attributes::NAMEREF) && env.get(&name).is_some() {
             // A nameref that leads back to itself.
-            return Ok(Target::Nothing);
+            return Ok(ParamTarget::Nothing);
         }
         let part = match (sub, through) {
-            (None, None) => Part::Whole,
+            (None, None) => VarPart::Whole,
             (None, Some(text)) => match text.as_slice() {
-                b"@" => Part::All { star: false },
-                b"*" => Part::All { star: true },
-                text => Part::Element(subscript::subscript_text_key(env, &name, text)?),
+                b"@" => VarPart::All { star: false },
+                b"*" => VarPart::All { star: true },
+                text => VarPart::Element(subscript::subscript_text_key(env, &name, text)?),
             },
-            (Some(Subscript::At), Some(_)) => return Ok(Target::NoElements { star: false }),
-            (Some(Subscript::Star), Some(_)) => return Ok(Target::NoElements { star: true }),
-            (Some(_), Some(_)) => return Ok(Target::Nothing),
-            (Some(Subscript::At), _) => Part::All { star: false },
-            (Some(Subscript::Star), _) => Part::All { star: true },
-            (Some(sub), _) => Part::Element(subscript::subscript_key(env, &name, sub)?),
+            (Some(Subscript::At), Some(_)) => return Ok(ParamTarget::NoElements { star: false }),
+            (Some(Subscript::Star), Some(_)) => return Ok(ParamTarget::NoElements { star: true }),
+            (Some(_), Some(_)) => return Ok(ParamTarget::Nothing),
+            (Some(Subscript::At), _) => VarPart::All { star: false },
+            (Some(Subscript::Star), _) => VarPart::All { star: true },
+            (Some(sub), _) => VarPart::Element(subscript::subscript_key(env, &name, sub)?),
         };
-        Ok(Target::Variable { name, part })
+        Ok(ParamTarget::Variable { name, part })
     }
 
-    fn into_owned(self) -> Target<'static> {
+    fn into_owned(self) -> ParamTarget<'static> {
         match self {
-            Target::Variable { name, part } => {
-                Target::Variable { name: Cow::Owned(name.into_owned()), part }
+            ParamTarget::Variable { name, part } => {
+                ParamTarget::Variable { name: Cow::Owned(name.into_owned()), part }
             }
-            Target::Positional(n) => Target::Positional(n),
-            Target::Special(c) => Target::Special(c),
-            Target::Name(name) => Target::Name(name),
-            Target::Nothing => Target::Nothing,
-            Target::NoElements { star } => Target::NoElements { star },
+            ParamTarget::Positional(n) => ParamTarget::Positional(n),
+            ParamTarget::Special(c) => ParamTarget::Special(c),
+            ParamTarget::Name(name) => ParamTarget::Name(name),
+            ParamTarget::Nothing => ParamTarget::Nothing,
+            ParamTarget::NoElements { star } => ParamTarget::NoElements { star },
         }
     }
 
     /// Whether it is a variable that was declared, even without a value.
-    pub(super) fn is_declared(&self, env: &mut dyn Env) -> bool {
+    pub(super) fn is_declared(&self, env: &mut dyn ExpandEnv) -> bool {
         match self {
-            Target::Variable { name, .. } => env.is_declared(name),
-            Target::Name(name) => env.is_declared(name),
+            ParamTarget::Variable { name, .. } => env.is_declared(name),
+            ParamTarget::Name(name) => env.is_declared(name),
             _ => false,
         }
     }
 
     /// The current value.
-    pub(super) fn fetch(&self, env: &mut dyn Env) -> Result<Content> {
+    pub(super) fn fetch(&self, env: &mut dyn ExpandEnv) -> Result<ParamValue> {
         Ok(match self {
-            Target::Name(name) => Content::Scalar(Some(name.clone())),
-            Target::Nothing => Content::Scalar(None),
-            Target::NoElements { star } => Content::List { items: Vec::new(), star: *star },
-            Target::Positional(n) => {
+            ParamTarget::Name(name) => ParamValue::Scalar(Some(name.clone())),
+            ParamTarget::Nothing => ParamValue::Scalar(None),
+            ParamTarget::NoElements { star } => ParamValue::List { items: Vec::new(), star: *star },
+            ParamTarget::Positional(n) => {
                 let index = (*n as usize).wrapping_sub(1);
-                Content::Scalar(env.positional().get(index).cloned())
+                ParamValue::Scalar(env.positional().get(index).cloned())
             }
-            Target::Special(c @ (b'@' | b'*')) => {
-                Content::List { items: env.positional().to_vec(), star: *c == b'*' }
+            ParamTarget::Special(c @ (b'@' | b'*')) => {
+                ParamValue::List { items: env.positional().to_vec(), star: *c == b'*' }
             }
-            Target::Special(c) => Content::Scalar(env.special(*c)),
-            Target::Variable { name, part } => match part {
-                Part::Whole => Content::Scalar(whole(env, name)),
-                Part::All { star } => Content::List { items: all(env, name), star: *star },
-                Part::Element(key) => Content::Scalar(element(env, name, key)?),
+            ParamTarget::Special(c) => ParamValue::Scalar(env.special(*c)),
+            ParamTarget::Variable { name, part } => match part {
+                VarPart::Whole => ParamValue::Scalar(whole(env, name)),
+                VarPart::All { star } => ParamValue::List { items: all(env, name), star: *star },
+                VarPart::Element(key) => ParamValue::Scalar(element(env, name, key)?),
             },
         })
     }
 }
 
 /// A variable without subscript: an array stands for its element 0.
-fn whole(env: &mut dyn Env, name: &[u8]) -> Option<Str> {
+fn whole(env: &mut dyn ExpandEnv, name: &[u8]) -> Option<Str> {
     match env.get(name)? {
-        Value::Scalar(text) => Some(text),
-        Value::Indexed(array) => array.get(0).cloned(),
-        Value::Assoc(array) => array.get(b"0").cloned(),
+        VarValue::Scalar(text) => Some(text),
+        VarValue::Indexed(array) => array.get(0).cloned(),
+        VarValue::Assoc(array) => array.get(b"0").cloned(),
     }
 }
 
-fn all(env: &mut dyn Env, name: &[u8]) -> Vec<Str> {
+fn all(env: &mut dyn ExpandEnv, name: &[u8]) -> Vec<Str> {
     match env.get(name) {
         None => Vec::new(),
-        Some(Value::Scalar(text)) => vec![text],
-        Some(Value::Indexed(array)) => array.values().cloned().collect(),
-        Some(Value::Assoc(array)) => array.values().cloned().collect(),
+        Some(VarValue::Scalar(text)) => vec![text],
+        Some(VarValue::Indexed(array)) => array.values().cloned().collect(),
+        Some(VarValue::Assoc(array)) => array.values().cloned().collect(),
     }
 }
 
-fn element(env: &mut dyn Env, name: &[u8], key: &OwnedKey) -> Result<Option<Str>> {
+fn element(env: &mut dyn ExpandEnv, name: &[u8], key: &OwnedKey) -> Result<Option<Str>> {
     if matches!(key, OwnedKey::Name(key) if key.is_empty())
         && env.attributes(name).has(Attributes::ASSOC)
     {
@@ -208,14 +209,14 @@ fn element(env: &mut dyn Env, name: &[u8], key: &OwnedKey) -> Result<Option<Str>
     }
 }
 
-impl Content {
+impl ParamValue {
     /// Unset; with `colon` also null. Of several elements only those of a quoted `*` list are null, if the one
     /// string that they make is.
-    pub(super) fn is_missing(&self, env: &mut dyn Env, colon: bool, quoted: bool) -> bool {
+    pub(super) fn is_missing(&self, env: &mut dyn ExpandEnv, colon: bool, quoted: bool) -> bool {
         match self {
-            Content::Scalar(None) => true,
-            Content::Scalar(Some(text)) => colon && text.is_empty(),
-            Content::List { items, star } => match items.as_slice() {
+            ParamValue::Scalar(None) => true,
+            ParamValue::Scalar(Some(text)) => colon && text.is_empty(),
+            ParamValue::List { items, star } => match items.as_slice() {
                 [] => true,
                 [only] => colon && only.is_empty(),
                 items => colon && quoted && *star && join(env, items, true).is_empty(),
@@ -227,28 +228,28 @@ impl Content {
     /// `${@:0}` looks at `$0`.
     pub(super) fn needs_no_operand(&self, op: &ParamOp) -> bool {
         match self {
-            Content::Scalar(value) => value.is_none() && !matches!(op, ParamOp::Transform(_)),
-            Content::List { items, .. } => {
+            ParamValue::Scalar(value) => value.is_none() && !matches!(op, ParamOp::Transform(_)),
+            ParamValue::List { items, .. } => {
                 items.is_empty() && !matches!(op, ParamOp::Transform(_) | ParamOp::Substring { .. })
             }
         }
     }
 
     /// `set -u`.
-    pub(super) fn require_set(&self, env: &dyn Env, param: &Param) -> Result<()> {
+    pub(super) fn require_set(&self, env: &dyn ExpandEnv, param: &Param) -> Result<()> {
         match self {
-            Content::Scalar(None) if env.options().nounset => Err(unbound(param)),
+            ParamValue::Scalar(None) if env.options().nounset => Err(unbound(param)),
             _ => Ok(()),
         }
     }
 
     /// Applies a function to the value or to each element.
-    pub(super) fn map(self, mut f: impl FnMut(Str) -> Result<Str>) -> Result<Content> {
+    pub(super) fn map(self, mut f: impl FnMut(Str) -> Result<Str>) -> Result<ParamValue> {
         Ok(match self {
-            Content::Scalar(None) => Content::Scalar(None),
-            Content::Scalar(Some(text)) => Content::Scalar(Some(f(text)?)),
-            Content::List { items, star } => {
-                Content::List { items: items.into_iter().map(f).collect::<Result<_>>()?, star }
+            ParamValue::Scalar(None) => ParamValue::Scalar(None),
+            ParamValue::Scalar(Some(text)) => ParamValue::Scalar(Some(f(text)?)),
+            ParamValue::List { items, star } => {
+                ParamValue::List { items: items.into_iter().map(f).collect::<Result<_>>()?, star }
             }
         })
     }

@@ -3,19 +3,19 @@
 use box_text::escape;
 use sh_syntax::ast::CaseKind;
 
-use super::target::{Content, Part, Target};
+use super::target::{ParamTarget, ParamValue, VarPart};
 use super::{Result, edit};
 use crate::attributed::str_of;
-use crate::env::Env;
-use crate::value::{Str, Value};
+use crate::env::ExpandEnv;
+use crate::value::{Str, VarValue};
 
 /// What the operator `op` makes of a parameter or of its value.
 pub(super) fn transform(
-    env: &mut dyn Env,
-    target: &Target<'_>,
-    content: Content,
+    env: &mut dyn ExpandEnv,
+    target: &ParamTarget<'_>,
+    content: ParamValue,
     op: u8,
-) -> Result<Content> {
+) -> Result<ParamValue> {
     let utf8 = !env.options().c_locale;
     let cased = |text: &[u8], kind, all| Ok(edit::change_case(text, kind, all, utf8, |_| true));
     match op {
@@ -32,81 +32,87 @@ pub(super) fn transform(
     }
 }
 
-fn variable_flags(env: &dyn Env, target: &Target<'_>) -> Vec<u8> {
+fn variable_flags(env: &dyn ExpandEnv, target: &ParamTarget<'_>) -> Vec<u8> {
     match target {
-        Target::Variable { name, .. } => env.attributes(name).letters(),
-        Target::Name(name) => env.attributes(name).letters(),
+        ParamTarget::Variable { name, .. } => env.attributes(name).letters(),
+        ParamTarget::Name(name) => env.attributes(name).letters(),
         _ => Vec::new(),
     }
 }
 
-fn attributes(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Content {
+fn attributes(
+    env: &mut dyn ExpandEnv,
+    target: &ParamTarget<'_>,
+    content: ParamValue,
+) -> ParamValue {
     let letters = str_of(variable_flags(env, target));
-    let of_list = matches!(content, Content::List { star: false, .. });
-    if of_list && letters.is_empty() && matches!(target, Target::Variable { .. }) {
+    let of_list = matches!(content, ParamValue::List { star: false, .. });
+    if of_list && letters.is_empty() && matches!(target, ParamTarget::Variable { .. }) {
         // A scalar written as a list that has none: no field at all.
-        return Content::List { items: Vec::new(), star: false };
+        return ParamValue::List { items: Vec::new(), star: false };
     }
     let has_value = match target {
-        Target::Variable { name, .. } => env.get(name).is_some(),
+        ParamTarget::Variable { name, .. } => env.get(name).is_some(),
         _ => true,
     };
     match content {
         // A variable that is declared but unset still shows them.
-        Content::Scalar(_) => Content::Scalar(Some(letters)),
+        ParamValue::Scalar(_) => ParamValue::Scalar(Some(letters)),
         // So do declared arrays, but not empty ones.
-        Content::List { items, star } if items.is_empty() && (letters.is_empty() || has_value) => {
-            Content::List { items, star }
+        ParamValue::List { items, star }
+            if items.is_empty() && (letters.is_empty() || has_value) =>
+        {
+            ParamValue::List { items, star }
         }
-        Content::List { items, star } => {
-            Content::List { items: vec![letters; items.len().max(1)], star }
+        ParamValue::List { items, star } => {
+            ParamValue::List { items: vec![letters; items.len().max(1)], star }
         }
     }
 }
 
 /// `@K` and `@k`: keys and values of an array; anything else is quoted.
 fn key_values(
-    env: &mut dyn Env,
-    target: &Target<'_>,
-    content: Content,
+    env: &mut dyn ExpandEnv,
+    target: &ParamTarget<'_>,
+    content: ParamValue,
     quoted: bool,
-) -> Result<Content> {
-    let Target::Variable { name, part: Part::All { star } } = target else {
+) -> Result<ParamValue> {
+    let ParamTarget::Variable { name, part: VarPart::All { star } } = target else {
         return content.map(|text| Ok(str_of(escape::at_q(&text))));
     };
     let value = match env.get(name) {
-        Some(value @ (Value::Indexed(_) | Value::Assoc(_))) => value,
+        Some(value @ (VarValue::Indexed(_) | VarValue::Assoc(_))) => value,
         _ => return content.map(|text| Ok(str_of(escape::at_q(&text)))),
     };
     if quoted {
         let text = list_pairs(&value, |key| key, b" ");
         if text.is_empty() {
-            return Ok(Content::List { items: Vec::new(), star: *star });
+            return Ok(ParamValue::List { items: Vec::new(), star: *star });
         }
-        return Ok(Content::Scalar(Some(str_of(text))));
+        return Ok(ParamValue::Scalar(Some(str_of(text))));
     }
     let mut items: Vec<Str> = Vec::new();
     each_pair(&value, |key, value| {
         items.push(str_of(key.to_vec()));
         items.push(value.clone());
     });
-    Ok(Content::List { items, star: *star })
+    Ok(ParamValue::List { items, star: *star })
 }
 
-fn each_pair(value: &Value, mut f: impl FnMut(&[u8], &Str)) {
+fn each_pair(value: &VarValue, mut f: impl FnMut(&[u8], &Str)) {
     match value {
-        Value::Scalar(text) => f(b"0", text),
-        Value::Indexed(array) => {
+        VarValue::Scalar(text) => f(b"0", text),
+        VarValue::Indexed(array) => {
             array.iter().for_each(|(index, value)| f(index.to_string().as_bytes(), value))
         }
-        Value::Assoc(array) => array.iter().for_each(|(key, value)| f(key, value)),
+        VarValue::Assoc(array) => array.iter().for_each(|(key, value)| f(key, value)),
     }
 }
 
 /// `key "value" ...` in the style of `declare -p`; bash puts a space behind each pair of an
 /// associative array.
-fn list_pairs(value: &Value, wrap: impl Fn(Vec<u8>) -> Vec<u8>, between: &[u8]) -> Vec<u8> {
-    let assoc = matches!(value, Value::Assoc(_));
+fn list_pairs(value: &VarValue, wrap: impl Fn(Vec<u8>) -> Vec<u8>, between: &[u8]) -> Vec<u8> {
+    let assoc = matches!(value, VarValue::Assoc(_));
     let mut out = Vec::new();
     each_pair(value, |key, value| {
         if !assoc && !out.is_empty() {
@@ -135,13 +141,17 @@ fn quote_key(key: &[u8]) -> Vec<u8> {
 }
 
 /// `@A`: a statement that makes the variable again, one text whatever it is asked of.
-fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Content {
-    let Target::Variable { name, part } = target else {
+fn assignment(
+    env: &mut dyn ExpandEnv,
+    target: &ParamTarget<'_>,
+    content: ParamValue,
+) -> ParamValue {
+    let ParamTarget::Variable { name, part } = target else {
         return match (target, content) {
-            (Target::Special(b'@' | b'*'), Content::List { items, star }) => {
+            (ParamTarget::Special(b'@' | b'*'), ParamValue::List { items, star }) => {
                 positional(items, star)
             }
-            _ => Content::Scalar(None),
+            _ => ParamValue::Scalar(None),
         };
     };
     // Of a global variable behind a local one the environment's name begins with a mark.
@@ -149,16 +159,16 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Conte
     let shown = &name[mark..];
     let letters = env.attributes(name).letters();
     let value = match part {
-        Part::All { .. } => env.get(name),
+        VarPart::All { .. } => env.get(name),
         _ => match content {
-            Content::Scalar(value) => value.map(Value::Scalar),
-            Content::List { .. } => None,
+            ParamValue::Scalar(value) => value.map(VarValue::Scalar),
+            ParamValue::List { .. } => None,
         },
     };
     if value.is_none() && letters.is_empty() {
         return match part {
-            Part::All { star } => Content::List { items: Vec::new(), star: *star },
-            _ => Content::Scalar(None),
+            VarPart::All { star } => ParamValue::List { items: Vec::new(), star: *star },
+            _ => ParamValue::Scalar(None),
         };
     }
     let mut out = Vec::new();
@@ -167,7 +177,7 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Conte
     }
     out.extend_from_slice(shown);
     match value {
-        Some(Value::Scalar(text)) => {
+        Some(VarValue::Scalar(text)) => {
             out.push(b'=');
             out.extend_from_slice(&escape::at_q(&text));
         }
@@ -177,14 +187,14 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Conte
         }
         None => {}
     }
-    Content::Scalar(Some(str_of(out)))
+    ParamValue::Scalar(Some(str_of(out)))
 }
 
 /// `set -- 'a' 'b'`
-fn positional(items: Vec<Str>, star: bool) -> Content {
+fn positional(items: Vec<Str>, star: bool) -> ParamValue {
     if items.is_empty() {
-        return Content::List { items, star };
+        return ParamValue::List { items, star };
     }
     let quoted: Vec<Vec<u8>> = items.iter().map(|text| escape::at_q(text)).collect();
-    Content::Scalar(Some(str_of([b"set -- ".to_vec(), quoted.join(&b' ')].concat())))
+    ParamValue::Scalar(Some(str_of([b"set -- ".to_vec(), quoted.join(&b' ')].concat())))
 }

@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{
-    Attributes, Env, ExpandError, Key, Late, OwnedKey, Reach, Str, Value, arith, compound_elements,
-    element_index, expand_assignment_value, expand_heredoc, expand_pattern, expand_single,
-    expand_word_into, expand_words, subscript_key, subscript_text_key,
+    Attributes, ElementKey, ErrorReach, ExpandEnv, ExpandError, OwnedKey, PendingPathnames, Str,
+    VarValue, arith, compound_elements, element_index, expand_assignment_value, expand_heredoc,
+    expand_pattern, expand_single, expand_word_into, expand_words, subscript_key,
+    subscript_text_key,
 };
 use sh_syntax::ast::*;
 
@@ -15,7 +16,7 @@ use super::{Shell, Stop};
 type Done = Result<bool, Stop>;
 
 impl Shell {
-    pub fn list(&mut self, list: &List) -> Done {
+    pub fn list(&mut self, list: &CommandList) -> Done {
         let mut ok = true;
         for item in &list.items {
             ok = self.pipeline(&item.and_or.first)?;
@@ -41,7 +42,7 @@ impl Shell {
             CommandKind::Brace(list) => self.list(list),
             CommandKind::Arith(expr) => match arith::eval(self, expr) {
                 Ok(value) => Ok(value != 0),
-                Err(error) if error.reach() == Reach::Command => {
+                Err(error) if error.reach() == ErrorReach::Command => {
                     self.complain(&[b"((: ".as_slice(), &error.message()].concat());
                     Ok(false)
                 }
@@ -51,7 +52,7 @@ impl Shell {
                 }
             },
             CommandKind::ArithFor(f) => {
-                let number = |shell: &mut Shell, e: &Option<Arith>| match e {
+                let number = |shell: &mut Shell, e: &Option<ArithText>| match e {
                     Some(e) => arith::eval(shell, e),
                     None => Ok(1),
                 };
@@ -130,7 +131,7 @@ impl Shell {
     fn simple(&mut self, simple: &SimpleCommand, redirects: &[Redirect]) -> Done {
         let mut words: Vec<Str> = Vec::new();
         let mut declared = Vec::new();
-        let mut late = Late::default();
+        let mut late = PendingPathnames::default();
         for word in &simple.words {
             match word {
                 CommandWord::Word(word) => {
@@ -240,15 +241,15 @@ impl Shell {
         let name = &text[..at];
         let key = subscript_text_key(self, name, &text[at + 1..text.len() - 1])?;
         match (self.get(name), key) {
-            (Some(Value::Indexed(mut array)), OwnedKey::Index(index)) => {
+            (Some(VarValue::Indexed(mut array)), OwnedKey::Index(index)) => {
                 if let Some(index) = array.resolve(index) {
                     Rc::make_mut(&mut array).unset(index);
                 }
-                self.put(name, Value::Indexed(array));
+                self.put(name, VarValue::Indexed(array));
             }
-            (Some(Value::Assoc(mut array)), OwnedKey::Name(key)) => {
+            (Some(VarValue::Assoc(mut array)), OwnedKey::Name(key)) => {
                 Rc::make_mut(&mut array).unset(&key);
-                self.put(name, Value::Assoc(array));
+                self.put(name, VarValue::Assoc(array));
             }
             _ => {}
         }
@@ -316,19 +317,19 @@ impl Shell {
                 match key {
                     Some(OwnedKey::Name(key)) if assignment.append => {
                         let mut text = match self.get(&name) {
-                            Some(Value::Assoc(array)) => {
+                            Some(VarValue::Assoc(array)) => {
                                 array.get(&key).cloned().unwrap_or_default()
                             }
                             _ => Rc::default(),
                         };
                         Rc::make_mut(&mut text).extend_from_slice(&value);
-                        self.set_element(&name, Key::Name(&key), text)
+                        self.set_element(&name, ElementKey::Name(&key), text)
                     }
                     Some(key) => self.set_element(&name, key.as_key(), value),
                     None if assignment.append => {
                         let old = self.variables.get_mut(&name).and_then(|v| v.value.take());
                         let mut text = match old {
-                            Some(Value::Scalar(text)) => text,
+                            Some(VarValue::Scalar(text)) => text,
                             _ => Rc::default(),
                         };
                         Rc::make_mut(&mut text).extend_from_slice(&value);
@@ -342,28 +343,28 @@ impl Shell {
                 let elements = compound_elements(self, assoc, elements)?;
                 if !assignment.append {
                     let empty = match assoc {
-                        true => Value::Assoc(Rc::new(AssocArray::new())),
-                        false => Value::Indexed(Rc::new(IndexedArray::new())),
+                        true => VarValue::Assoc(Rc::new(AssocArray::new())),
+                        false => VarValue::Indexed(Rc::new(IndexedArray::new())),
                     };
                     self.put(&name, empty);
                 }
                 let mut next = match self.get(&name) {
-                    Some(Value::Indexed(array)) => array.max_index().map_or(0, |i| i + 1),
+                    Some(VarValue::Indexed(array)) => array.max_index().map_or(0, |i| i + 1),
                     _ => 0,
                 };
                 for element in elements {
                     match &element.key {
                         Some(key) if assoc => {
-                            self.set_element(&name, Key::Name(key), element.value)?;
+                            self.set_element(&name, ElementKey::Name(key), element.value)?;
                         }
                         Some(key) => {
                             let index = element_index(self, key)?;
-                            self.set_element(&name, Key::Index(index), element.value)?;
+                            self.set_element(&name, ElementKey::Index(index), element.value)?;
                             next = index + 1;
                         }
                         None if assoc => {}
                         None => {
-                            self.set_element(&name, Key::Index(next), element.value)?;
+                            self.set_element(&name, ElementKey::Index(next), element.value)?;
                             next += 1;
                         }
                     }

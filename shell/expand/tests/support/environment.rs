@@ -1,4 +1,4 @@
-//! The [`Env`] of the test shell.
+//! The [`ExpandEnv`] of the test shell.
 
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{
-    Attributes, Cause, DirEntry, Env, ExpandError, ExpandOptions, Key, Str, Value, arith,
+    Attributes, ElementKey, ExpandCause, ExpandEnv, ExpandError, ExpandOptions, PathnameEntry, Str,
+    VarValue, arith,
 };
 use sh_syntax::ast::{CommandSub, ProcessSub};
 
@@ -36,7 +37,7 @@ impl Shell {
     }
 }
 
-impl Env for Shell {
+impl ExpandEnv for Shell {
     fn resolve<'a>(&self, name: &'a [u8]) -> Result<(Cow<'a, [u8]>, Option<Str>), ExpandError> {
         let Some(target) = self.nameref(name) else { return Ok((Cow::Borrowed(name), None)) };
         match target.iter().position(|&b| b == b'[') {
@@ -52,12 +53,12 @@ impl Env for Shell {
         let variable =
             self.variables.get(name).filter(|v| v.attributes.has(Attributes::NAMEREF))?;
         match &variable.value {
-            Some(Value::Scalar(text)) => Some(text.clone()),
+            Some(VarValue::Scalar(text)) => Some(text.clone()),
             _ => None,
         }
     }
 
-    fn get(&mut self, name: &[u8]) -> Option<Value> {
+    fn get(&mut self, name: &[u8]) -> Option<VarValue> {
         self.variables.get(name)?.value.clone()
     }
 
@@ -67,42 +68,52 @@ impl Env for Shell {
 
     fn set(&mut self, name: &[u8], value: Str) -> Result<(), ExpandError> {
         match self.get(name) {
-            Some(Value::Indexed(_)) => return self.set_element(name, Key::Index(0), value),
-            Some(Value::Assoc(_)) => return self.set_element(name, Key::Name(b"0"), value),
+            Some(VarValue::Indexed(_)) => {
+                return self.set_element(name, ElementKey::Index(0), value);
+            }
+            Some(VarValue::Assoc(_)) => {
+                return self.set_element(name, ElementKey::Name(b"0"), value);
+            }
             _ => {}
         }
         let value = self.attributed(name, value)?;
-        self.put(name, Value::Scalar(value));
+        self.put(name, VarValue::Scalar(value));
         Ok(())
     }
 
-    fn set_element(&mut self, name: &[u8], key: Key<'_>, value: Str) -> Result<(), ExpandError> {
+    fn set_element(
+        &mut self,
+        name: &[u8],
+        key: ElementKey<'_>,
+        value: Str,
+    ) -> Result<(), ExpandError> {
         let value = self.attributed(name, value)?;
-        let bad =
-            || ExpandError::from(Cause::BadSubscript { name: name.to_vec(), subscript: None });
+        let bad = || {
+            ExpandError::from(ExpandCause::BadSubscript { name: name.to_vec(), subscript: None })
+        };
         // Taken out, so that it is not shared and need not be copied.
         let old = self.variables.get_mut(name).and_then(|v| v.value.take());
         match (old, key) {
-            (Some(Value::Assoc(mut array)), Key::Name(key)) => {
+            (Some(VarValue::Assoc(mut array)), ElementKey::Name(key)) => {
                 Rc::make_mut(&mut array).set(key, value);
-                self.put(name, Value::Assoc(array));
+                self.put(name, VarValue::Assoc(array));
             }
-            (None, Key::Name(key)) => {
+            (None, ElementKey::Name(key)) => {
                 let mut array = AssocArray::new();
                 array.set(key, value);
-                self.put(name, Value::Assoc(Rc::new(array)));
+                self.put(name, VarValue::Assoc(Rc::new(array)));
             }
-            (old, Key::Index(index)) => {
+            (old, ElementKey::Index(index)) => {
                 let mut array = match old {
-                    Some(Value::Indexed(array)) => array,
-                    Some(Value::Scalar(text)) => Rc::new([text].into_iter().collect()),
+                    Some(VarValue::Indexed(array)) => array,
+                    Some(VarValue::Scalar(text)) => Rc::new([text].into_iter().collect()),
                     _ => Rc::new(IndexedArray::new()),
                 };
                 let resolved = array.resolve(index);
                 if let Some(index) = resolved {
                     Rc::make_mut(&mut array).set(index, value);
                 }
-                self.put(name, Value::Indexed(array));
+                self.put(name, VarValue::Indexed(array));
                 resolved.ok_or_else(bad)?;
             }
             _ => return Err(bad()),
@@ -154,7 +165,7 @@ impl Env for Shell {
         let mut command = Command::new("bash");
         command.arg("-c").arg(std::ffi::OsStr::from_bytes(&source)).arg("bash");
         for (name, variable) in &self.variables {
-            if let Some(Value::Scalar(text)) = &variable.value {
+            if let Some(VarValue::Scalar(text)) = &variable.value {
                 command.env(std::ffi::OsStr::from_bytes(name), std::ffi::OsStr::from_bytes(text));
             }
         }
@@ -180,9 +191,9 @@ impl Env for Shell {
         }
     }
 
-    fn read_dir(&self, path: &[u8]) -> Option<Vec<DirEntry>> {
+    fn read_dir(&self, path: &[u8]) -> Option<Vec<PathnameEntry>> {
         let entries = std::fs::read_dir(self.path(path)).ok()?;
-        let entry = |entry: std::fs::DirEntry| DirEntry {
+        let entry = |entry: std::fs::DirEntry| PathnameEntry {
             name: entry.file_name().as_bytes().to_vec(),
             is_dir: entry.file_type().ok().filter(|t| !t.is_symlink()).map(|t| t.is_dir()),
         };
@@ -208,7 +219,7 @@ impl Env for Shell {
                 self.budget = left;
                 Ok(())
             }
-            None => Err(Cause::TooLarge.into()),
+            None => Err(ExpandCause::TooLarge.into()),
         }
     }
 }

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use sh_expand::{Attributes, ExpandError, ExpandOptions, Reach, Str, Value};
+use sh_expand::{Attributes, ErrorReach, ExpandError, ExpandOptions, Str, VarValue};
 use sh_syntax::parse::{NoAliases, ParseOptions, Parser};
 
 #[derive(Clone, Default)]
 pub struct Variable {
-    pub value: Option<Value>,
+    pub value: Option<VarValue>,
     pub attributes: Attributes,
 }
 
@@ -61,17 +61,17 @@ impl Shell {
             stack_base: None,
         };
         for (name, value) in [("IFS", " \t\n"), ("HOME", "/h"), ("PWD", "/w")] {
-            shell.put(name.as_bytes(), Value::Scalar(Rc::new(value.as_bytes().to_vec())));
+            shell.put(name.as_bytes(), VarValue::Scalar(Rc::new(value.as_bytes().to_vec())));
         }
         shell
     }
 
-    pub fn put(&mut self, name: &[u8], value: Value) {
+    pub fn put(&mut self, name: &[u8], value: VarValue) {
         let variable = self.variables.entry(name.to_vec()).or_default();
         match value {
-            Value::Indexed(_) => variable.attributes |= Attributes::INDEXED,
-            Value::Assoc(_) => variable.attributes |= Attributes::ASSOC,
-            Value::Scalar(_) => {}
+            VarValue::Indexed(_) => variable.attributes |= Attributes::INDEXED,
+            VarValue::Assoc(_) => variable.attributes |= Attributes::ASSOC,
+            VarValue::Scalar(_) => {}
         }
         variable.value = Some(value);
     }
@@ -91,7 +91,7 @@ impl Shell {
                 Err(Stop::Unsupported(what)) => return Err(what),
                 Err(Stop::Error(error)) => {
                     self.complain(&error.message());
-                    if error.reach() != Reach::Command {
+                    if error.reach() != ErrorReach::Command {
                         return Ok(());
                     }
                 }

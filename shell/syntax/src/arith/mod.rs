@@ -16,7 +16,7 @@ mod number;
 mod token;
 mod tree;
 
-use crate::ast::{Arith, ArithExpr, Word, WordPart};
+use crate::ast::{ArithExpr, ArithText, Word, WordPart};
 use crate::error::ArithError;
 
 pub use token::closing_bracket;
@@ -26,15 +26,15 @@ pub const MAX_DEPTH: u32 = 300;
 
 /// Parses expanded arithmetic text. Empty or blank text is `None` (it has the value 0).
 pub fn parse(text: &[u8]) -> Result<Option<ArithExpr>, ArithError> {
-    tree::Parser::new(text).whole()
+    tree::ArithParser::new(text).whole()
 }
 
 /// An arithmetic word with its expression, where that can be known before expansion.
-pub(crate) fn from_word(word: Word) -> Arith {
+pub(crate) fn from_word(word: Word) -> ArithText {
     // As an index, text in single quotes keeps them (and is no number); as a key it loses them.
     let quoted = memchr::memchr(b'\'', &word.raw).is_some();
     let expr = if quoted { None } else { static_expr(&word).map(Box::new) };
-    Arith { word, expr }
+    ArithText { word, expr }
 }
 
 /// Stands for an expansion in the text given to the tokenizer.
@@ -45,7 +45,7 @@ fn static_expr(word: &Word) -> Option<ArithExpr> {
     if word.raw.contains(&MARKER) || is_glued(&text) {
         return None;
     }
-    tree::Parser::new(&text).in_place()
+    tree::ArithParser::new(&text).in_place()
 }
 
 /// The text of an expression with a [`MARKER`] for each of its expansions.

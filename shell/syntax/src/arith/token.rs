@@ -4,7 +4,7 @@ use super::MARKER;
 use crate::ast::ArithBinary;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tok {
+pub(super) enum ArithToken {
     End,
     Number(i64),
     Name(usize, usize),
@@ -32,7 +32,7 @@ pub(super) enum Tok {
     RParen,
 }
 
-pub(super) struct Lexer<'a> {
+pub(super) struct ArithLexer<'a> {
     pub text: &'a [u8],
     pub pos: usize,
     /// Start of the last token that is not the end.
@@ -48,10 +48,17 @@ pub(super) struct Lexer<'a> {
 /// Why a token cannot be read.
 pub(super) type Fail = &'static str;
 
-impl<'a> Lexer<'a> {
+impl<'a> ArithLexer<'a> {
     /// At the beginning of an expression whose expansions are counted from `operands`.
     pub fn new(text: &'a [u8], operands: usize) -> Self {
-        Lexer { text, pos: 0, last_start: 0, operands, subscript_operands: 0, bad_number: false }
+        ArithLexer {
+            text,
+            pos: 0,
+            last_start: 0,
+            operands,
+            subscript_operands: 0,
+            bad_number: false,
+        }
     }
 
     fn at(&self, i: usize) -> u8 {
@@ -59,12 +66,12 @@ impl<'a> Lexer<'a> {
     }
 
     /// The token after `current`.
-    pub fn next(&mut self, current: Tok) -> Result<Tok, Fail> {
+    pub fn next(&mut self, current: ArithToken) -> Result<ArithToken, Fail> {
         while self.text.get(self.pos).is_some_and(|b| matches!(b, b' ' | b'\t' | b'\n')) {
             self.pos += 1;
         }
         let start = self.pos;
-        let Some(&c) = self.text.get(start) else { return Ok(Tok::End) };
+        let Some(&c) = self.text.get(start) else { return Ok(ArithToken::End) };
         self.last_start = start;
         if c.is_ascii_alphabetic() || c == b'_' {
             return self.name(start);
@@ -80,26 +87,26 @@ impl<'a> Lexer<'a> {
             }
             self.pos = end;
             let digits = self.text.get(start..end).unwrap_or_default();
-            return super::number::constant(digits).map(Tok::Number).inspect_err(|_| {
+            return super::number::constant(digits).map(ArithToken::Number).inspect_err(|_| {
                 self.bad_number = true;
             });
         }
         if c == MARKER {
             self.pos += 1;
             self.operands += 1;
-            return Ok(Tok::Operand(self.operands - 1));
+            return Ok(ArithToken::Operand(self.operands - 1));
         }
         self.operator(c, current)
     }
 
-    fn name(&mut self, start: usize) -> Result<Tok, Fail> {
+    fn name(&mut self, start: usize) -> Result<ArithToken, Fail> {
         let mut end = start + 1;
         while self.text.get(end).is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'_') {
             end += 1;
         }
         self.pos = end;
         if self.text.get(end) != Some(&b'[') {
-            return Ok(Tok::Name(start, end));
+            return Ok(ArithToken::Name(start, end));
         }
         let inside = self.text.get(end + 1..).unwrap_or_default();
         let Some(length) = closing_bracket(inside) else { return Err("bad array subscript") };
@@ -108,60 +115,60 @@ impl<'a> Lexer<'a> {
         self.subscript_operands = self.operands;
         let subscript = self.text.get(end..close).unwrap_or_default();
         self.operands += memchr::memchr_iter(MARKER, subscript).count();
-        Ok(Tok::Element((start, end), (end + 1, close)))
+        Ok(ArithToken::Element((start, end), (end + 1, close)))
     }
 
-    fn operator(&mut self, c: u8, current: Tok) -> Result<Tok, Fail> {
+    fn operator(&mut self, c: u8, current: ArithToken) -> Result<ArithToken, Fail> {
         use ArithBinary as B;
         let (c1, c2) = (self.at(self.pos + 1), self.at(self.pos + 2));
         let (len, tok) = match (c, c1) {
-            (b'*', b'*') => (2, Tok::Binary(B::Pow)),
-            (b'<', b'<') if c2 == b'=' => (3, Tok::AssignOp(B::ShiftLeft)),
-            (b'>', b'>') if c2 == b'=' => (3, Tok::AssignOp(B::ShiftRight)),
-            (b'<', b'<') => (2, Tok::Binary(B::ShiftLeft)),
-            (b'>', b'>') => (2, Tok::Binary(B::ShiftRight)),
-            (b'<', b'=') => (2, Tok::Binary(B::LessEq)),
-            (b'>', b'=') => (2, Tok::Binary(B::GreaterEq)),
-            (b'=', b'=') => (2, Tok::Binary(B::Equal)),
-            (b'!', b'=') => (2, Tok::Binary(B::NotEqual)),
-            (b'&', b'&') => (2, Tok::AndAnd),
-            (b'|', b'|') => (2, Tok::OrOr),
+            (b'*', b'*') => (2, ArithToken::Binary(B::Pow)),
+            (b'<', b'<') if c2 == b'=' => (3, ArithToken::AssignOp(B::ShiftLeft)),
+            (b'>', b'>') if c2 == b'=' => (3, ArithToken::AssignOp(B::ShiftRight)),
+            (b'<', b'<') => (2, ArithToken::Binary(B::ShiftLeft)),
+            (b'>', b'>') => (2, ArithToken::Binary(B::ShiftRight)),
+            (b'<', b'=') => (2, ArithToken::Binary(B::LessEq)),
+            (b'>', b'=') => (2, ArithToken::Binary(B::GreaterEq)),
+            (b'=', b'=') => (2, ArithToken::Binary(B::Equal)),
+            (b'!', b'=') => (2, ArithToken::Binary(B::NotEqual)),
+            (b'&', b'&') => (2, ArithToken::AndAnd),
+            (b'|', b'|') => (2, ArithToken::OrOr),
             (b'+' | b'-', _) if c1 == c => return self.doubled(c, current),
-            (b'*', b'=') => (2, Tok::AssignOp(B::Mul)),
-            (b'/', b'=') => (2, Tok::AssignOp(B::Div)),
-            (b'%', b'=') => (2, Tok::AssignOp(B::Rem)),
-            (b'+', b'=') => (2, Tok::AssignOp(B::Add)),
-            (b'-', b'=') => (2, Tok::AssignOp(B::Sub)),
-            (b'&', b'=') => (2, Tok::AssignOp(B::BitAnd)),
-            (b'^', b'=') => (2, Tok::AssignOp(B::BitXor)),
-            (b'|', b'=') => (2, Tok::AssignOp(B::BitOr)),
-            (b'*', _) => (1, Tok::Binary(B::Mul)),
-            (b'/', _) => (1, Tok::Binary(B::Div)),
-            (b'%', _) => (1, Tok::Binary(B::Rem)),
-            (b'+', _) => (1, Tok::Binary(B::Add)),
-            (b'-', _) => (1, Tok::Binary(B::Sub)),
-            (b'<', _) => (1, Tok::Binary(B::Less)),
-            (b'>', _) => (1, Tok::Binary(B::Greater)),
-            (b'&', _) => (1, Tok::Binary(B::BitAnd)),
-            (b'^', _) => (1, Tok::Binary(B::BitXor)),
-            (b'|', _) => (1, Tok::Binary(B::BitOr)),
-            (b'=', _) => (1, Tok::Assign),
-            (b'!', _) => (1, Tok::Not),
-            (b'~', _) => (1, Tok::Complement),
-            (b'?', _) => (1, Tok::Question),
-            (b':', _) => (1, Tok::Colon),
-            (b',', _) => (1, Tok::Comma),
-            (b'(', _) => (1, Tok::LParen),
-            (b')', _) => (1, Tok::RParen),
+            (b'*', b'=') => (2, ArithToken::AssignOp(B::Mul)),
+            (b'/', b'=') => (2, ArithToken::AssignOp(B::Div)),
+            (b'%', b'=') => (2, ArithToken::AssignOp(B::Rem)),
+            (b'+', b'=') => (2, ArithToken::AssignOp(B::Add)),
+            (b'-', b'=') => (2, ArithToken::AssignOp(B::Sub)),
+            (b'&', b'=') => (2, ArithToken::AssignOp(B::BitAnd)),
+            (b'^', b'=') => (2, ArithToken::AssignOp(B::BitXor)),
+            (b'|', b'=') => (2, ArithToken::AssignOp(B::BitOr)),
+            (b'*', _) => (1, ArithToken::Binary(B::Mul)),
+            (b'/', _) => (1, ArithToken::Binary(B::Div)),
+            (b'%', _) => (1, ArithToken::Binary(B::Rem)),
+            (b'+', _) => (1, ArithToken::Binary(B::Add)),
+            (b'-', _) => (1, ArithToken::Binary(B::Sub)),
+            (b'<', _) => (1, ArithToken::Binary(B::Less)),
+            (b'>', _) => (1, ArithToken::Binary(B::Greater)),
+            (b'&', _) => (1, ArithToken::Binary(B::BitAnd)),
+            (b'^', _) => (1, ArithToken::Binary(B::BitXor)),
+            (b'|', _) => (1, ArithToken::Binary(B::BitOr)),
+            (b'=', _) => (1, ArithToken::Assign),
+            (b'!', _) => (1, ArithToken::Not),
+            (b'~', _) => (1, ArithToken::Complement),
+            (b'?', _) => (1, ArithToken::Question),
+            (b':', _) => (1, ArithToken::Colon),
+            (b',', _) => (1, ArithToken::Comma),
+            (b'(', _) => (1, ArithToken::LParen),
+            (b')', _) => (1, ArithToken::RParen),
             _ => {
                 return match current {
-                    Tok::Number(_)
-                    | Tok::Name(..)
-                    | Tok::Element(..)
-                    | Tok::Operand(_)
-                    | Tok::RParen
-                    | Tok::PostIncrement
-                    | Tok::PostDecrement => Err("syntax error: invalid arithmetic operator"),
+                    ArithToken::Number(_)
+                    | ArithToken::Name(..)
+                    | ArithToken::Element(..)
+                    | ArithToken::Operand(_)
+                    | ArithToken::RParen
+                    | ArithToken::PostIncrement
+                    | ArithToken::PostDecrement => Err("syntax error: invalid arithmetic operator"),
                     _ => Err("syntax error: operand expected"),
                 };
             }
@@ -171,20 +178,20 @@ impl<'a> Lexer<'a> {
     }
 
     /// `++` or `--`: after a variable it is postfix, before one it is prefix, else two signs.
-    fn doubled(&mut self, c: u8, current: Tok) -> Result<Tok, Fail> {
+    fn doubled(&mut self, c: u8, current: ArithToken) -> Result<ArithToken, Fail> {
         let plus = c == b'+';
-        if matches!(current, Tok::Name(..) | Tok::Element(..)) {
+        if matches!(current, ArithToken::Name(..) | ArithToken::Element(..)) {
             self.pos += 2;
-            return Ok(if plus { Tok::PostIncrement } else { Tok::PostDecrement });
+            return Ok(if plus { ArithToken::PostIncrement } else { ArithToken::PostDecrement });
         }
         let after = self.text.get(self.pos + 2..).unwrap_or_default();
         let next = after.iter().find(|b| !matches!(b, b' ' | b'\t' | b'\n'));
         if next.is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_') {
             self.pos += 2;
-            return Ok(if plus { Tok::PreIncrement } else { Tok::PreDecrement });
+            return Ok(if plus { ArithToken::PreIncrement } else { ArithToken::PreDecrement });
         }
         self.pos += 1;
-        Ok(Tok::Binary(if plus { ArithBinary::Add } else { ArithBinary::Sub }))
+        Ok(ArithToken::Binary(if plus { ArithBinary::Add } else { ArithBinary::Sub }))
     }
 }
 

@@ -1,15 +1,15 @@
 //! Tokens to tree.
 
-use super::token::{Lexer, Tok};
+use super::token::{ArithLexer, ArithToken};
 use super::{MARKER, MAX_DEPTH};
 use crate::ast::{ArithBinary, ArithExpr, ArithIndex, ArithPlace, ArithUnary};
 use crate::error::ArithError;
 
-pub(super) struct Parser<'a> {
-    lexer: Lexer<'a>,
-    current: Tok,
+pub(super) struct ArithParser<'a> {
+    lexer: ArithLexer<'a>,
+    current: ArithToken,
     /// The token before it.
-    previous: Tok,
+    previous: ArithToken,
     depth: u32,
     /// Subscripts around this text, each of which is parsed once more per level.
     nested: u32,
@@ -23,13 +23,13 @@ const OPERAND: &str = "syntax error: operand expected";
 /// Chains up to this length keep the shape they are written in.
 const CHAIN: usize = 64;
 
-impl<'a> Parser<'a> {
+impl<'a> ArithParser<'a> {
     /// A parser at the beginning of an expression's text.
     pub fn new(text: &'a [u8]) -> Self {
-        Parser {
-            lexer: Lexer::new(text, 0),
-            current: Tok::End,
-            previous: Tok::End,
+        ArithParser {
+            lexer: ArithLexer::new(text, 0),
+            current: ArithToken::End,
+            previous: ArithToken::End,
             depth: 0,
             nested: 0,
         }
@@ -64,11 +64,11 @@ impl<'a> Parser<'a> {
 
     fn start(&mut self) -> Res<Option<ArithExpr>> {
         self.advance()?;
-        if self.current == Tok::End {
+        if self.current == ArithToken::End {
             return Ok(None);
         }
         let expr = self.comma()?;
-        if self.current != Tok::End {
+        if self.current != ArithToken::End {
             return Err("syntax error in expression");
         }
         Ok(Some(expr))
@@ -96,11 +96,11 @@ impl<'a> Parser<'a> {
 
     fn comma(&mut self) -> Res<ArithExpr> {
         let first = self.assign()?;
-        if self.current != Tok::Comma {
+        if self.current != ArithToken::Comma {
             return Ok(first);
         }
         let mut terms = vec![first];
-        while self.current == Tok::Comma {
+        while self.current == ArithToken::Comma {
             self.advance()?;
             terms.push(self.assign()?);
         }
@@ -110,12 +110,12 @@ impl<'a> Parser<'a> {
     fn assign(&mut self) -> Res<ArithExpr> {
         let target = self.ternary()?;
         let op = match self.current {
-            Tok::Assign => None,
-            Tok::AssignOp(op) => Some(op),
+            ArithToken::Assign => None,
+            ArithToken::AssignOp(op) => Some(op),
             _ => return Ok(target),
         };
         let target = match target {
-            ArithExpr::Variable(place) if self.previous != Tok::RParen => place,
+            ArithExpr::Variable(place) if self.previous != ArithToken::RParen => place,
             _ => return Err("attempted assignment to non-variable"),
         };
         self.advance()?;
@@ -128,20 +128,20 @@ impl<'a> Parser<'a> {
 
     fn ternary(&mut self) -> Res<ArithExpr> {
         let condition = self.logical_or()?;
-        if self.current != Tok::Question {
+        if self.current != ArithToken::Question {
             return Ok(condition);
         }
         self.advance()?;
-        if matches!(self.current, Tok::End | Tok::Colon) {
+        if matches!(self.current, ArithToken::End | ArithToken::Colon) {
             return Err("expression expected");
         }
         self.enter()?;
         let yes = self.comma()?;
-        if self.current != Tok::Colon {
+        if self.current != ArithToken::Colon {
             return Err("`:' expected for conditional expression");
         }
         self.advance()?;
-        if self.current == Tok::End {
+        if self.current == ArithToken::End {
             return Err("expression expected");
         }
         let no = self.ternary()?;
@@ -151,11 +151,11 @@ impl<'a> Parser<'a> {
 
     fn logical_or(&mut self) -> Res<ArithExpr> {
         let first = self.logical_and()?;
-        if self.current != Tok::OrOr {
+        if self.current != ArithToken::OrOr {
             return Ok(first);
         }
         let mut terms = vec![first];
-        while self.current == Tok::OrOr {
+        while self.current == ArithToken::OrOr {
             self.advance()?;
             terms.push(self.logical_and()?);
         }
@@ -164,11 +164,11 @@ impl<'a> Parser<'a> {
 
     fn logical_and(&mut self) -> Res<ArithExpr> {
         let first = self.binary(0)?;
-        if self.current != Tok::AndAnd {
+        if self.current != ArithToken::AndAnd {
             return Ok(first);
         }
         let mut terms = vec![first];
-        while self.current == Tok::AndAnd {
+        while self.current == ArithToken::AndAnd {
             self.advance()?;
             terms.push(self.binary(0)?);
         }
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
         self.enter()?;
         let mut left = self.unary()?;
         let mut length = 0usize;
-        while let Tok::Binary(op) = self.current {
+        while let ArithToken::Binary(op) = self.current {
             let bind = binding(op);
             if bind < level {
                 break;
@@ -223,7 +223,7 @@ impl<'a> Parser<'a> {
             _ => e,
         };
         let mut terms = vec![left, signed(op, right)];
-        while let Tok::Binary(op @ (ArithBinary::Add | ArithBinary::Sub)) = self.current {
+        while let ArithToken::Binary(op @ (ArithBinary::Add | ArithBinary::Sub)) = self.current {
             self.advance()?;
             let term = self.binary(bind + 1)?;
             terms.push(signed(op, term));
@@ -233,10 +233,10 @@ impl<'a> Parser<'a> {
 
     fn unary(&mut self) -> Res<ArithExpr> {
         let op = match self.current {
-            Tok::Not => ArithUnary::Not,
-            Tok::Complement => ArithUnary::Complement,
-            Tok::Binary(ArithBinary::Sub) => ArithUnary::Minus,
-            Tok::Binary(ArithBinary::Add) => ArithUnary::Plus,
+            ArithToken::Not => ArithUnary::Not,
+            ArithToken::Complement => ArithUnary::Complement,
+            ArithToken::Binary(ArithBinary::Sub) => ArithUnary::Minus,
+            ArithToken::Binary(ArithBinary::Add) => ArithUnary::Plus,
             _ => return self.operand(),
         };
         self.advance()?;
@@ -249,28 +249,28 @@ impl<'a> Parser<'a> {
     #[inline(never)]
     fn operand(&mut self) -> Res<ArithExpr> {
         match self.current {
-            Tok::PreIncrement => self.prefix(true),
-            Tok::PreDecrement => self.prefix(false),
-            Tok::LParen => {
+            ArithToken::PreIncrement => self.prefix(true),
+            ArithToken::PreDecrement => self.prefix(false),
+            ArithToken::LParen => {
                 self.advance()?;
                 self.enter()?;
                 let inner = self.comma()?;
                 self.depth -= 1;
-                if self.current != Tok::RParen {
+                if self.current != ArithToken::RParen {
                     return Err("missing `)'");
                 }
                 self.advance()?;
                 Ok(inner)
             }
-            Tok::Number(n) => {
+            ArithToken::Number(n) => {
                 self.advance()?;
                 Ok(ArithExpr::Number(n))
             }
-            Tok::Operand(i) => {
+            ArithToken::Operand(i) => {
                 self.advance()?;
                 Ok(ArithExpr::Operand(i))
             }
-            Tok::Name(..) | Tok::Element(..) => self.postfix(),
+            ArithToken::Name(..) | ArithToken::Element(..) => self.postfix(),
             _ => Err(OPERAND),
         }
     }
@@ -278,15 +278,15 @@ impl<'a> Parser<'a> {
     #[inline(never)]
     fn prefix(&mut self, increment: bool) -> Res<ArithExpr> {
         self.advance()?;
-        if !matches!(self.current, Tok::Name(..) | Tok::Element(..)) {
+        if !matches!(self.current, ArithToken::Name(..) | ArithToken::Element(..)) {
             return Err("identifier expected after pre-increment or pre-decrement");
         }
         let target = self.variable()?;
         self.advance()?;
-        if matches!(self.current, Tok::PostIncrement) {
+        if matches!(self.current, ArithToken::PostIncrement) {
             return Err("++: assignment requires lvalue");
         }
-        if matches!(self.current, Tok::PostDecrement) {
+        if matches!(self.current, ArithToken::PostDecrement) {
             return Err("--: assignment requires lvalue");
         }
         Ok(ArithExpr::Step { increment, prefix: true, target })
@@ -297,8 +297,8 @@ impl<'a> Parser<'a> {
         let target = self.variable()?;
         self.advance()?;
         let increment = match self.current {
-            Tok::PostIncrement => true,
-            Tok::PostDecrement => false,
+            ArithToken::PostIncrement => true,
+            ArithToken::PostDecrement => false,
             _ => return Ok(ArithExpr::Variable(target)),
         };
         self.advance()?;
@@ -309,8 +309,8 @@ impl<'a> Parser<'a> {
     #[inline(never)]
     fn variable(&mut self) -> Res<ArithPlace> {
         let (name, index) = match self.current {
-            Tok::Name(start, end) => (self.slice((start, end)), None),
-            Tok::Element(name, subscript) => {
+            ArithToken::Name(start, end) => (self.slice((start, end)), None),
+            ArithToken::Element(name, subscript) => {
                 (self.slice(name), Some(self.index(self.slice(subscript))?))
             }
             _ => return Err(OPERAND),
@@ -324,8 +324,8 @@ impl<'a> Parser<'a> {
         let operands = self.lexer.subscript_operands;
         let mut expr = None;
         if self.nested < 8 {
-            let mut inner = Parser::new(subscript);
-            inner.lexer = Lexer::new(subscript, operands);
+            let mut inner = ArithParser::new(subscript);
+            inner.lexer = ArithLexer::new(subscript, operands);
             inner.depth = self.depth;
             inner.nested = self.nested + 1;
             expr = inner.start().ok().flatten();

@@ -10,7 +10,7 @@
 use std::rc::Rc;
 
 use super::table::{BLANK, is};
-use super::{Machine, State};
+use super::{CommandParser, ParseState};
 
 #[derive(Default)]
 pub(crate) struct AliasState {
@@ -32,7 +32,7 @@ struct Span {
 /// Aliases within aliases, at most.
 const MAX_SPANS: usize = 256;
 
-impl State<'_> {
+impl ParseState<'_> {
     /// Forgets the aliases whose text ends before `start`; whether the last of them asks for the
     /// word at `start` to be looked up.
     pub fn alias_position(&mut self, start: usize) -> bool {
@@ -58,7 +58,7 @@ impl State<'_> {
     }
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Substitutes the word `start..end` if it names an alias; `pos` is then at the text.
     pub fn substitute_alias(&mut self, start: usize, end: usize) -> bool {
         let name: Box<[u8]> = self.src.get(start..end).unwrap_or_default().into();

@@ -6,15 +6,15 @@ use std::rc::Rc;
 
 use box_text::escape::single_quote;
 
-use super::word::Builder;
-use super::{Machine, Res};
-use crate::ast::{Arith, Word};
-use crate::error::Cause;
-use crate::lex::mode::Inside;
+use super::word::WordBuilder;
+use super::{CommandParser, Res};
+use crate::ast::{ArithText, Word};
+use crate::error::SyntaxCause;
+use crate::lex::mode::TextContext;
 
 /// What ends the text.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum ArithEnd {
     /// `))`, used up.
     Parens,
     /// `]`, used up.
@@ -30,8 +30,8 @@ pub(crate) enum End {
 
 /// What is open at a place of an expression.
 #[derive(Default)]
-struct Scan {
-    end: End,
+struct ArithScan {
+    end: ArithEnd,
     in_braces: bool,
     /// `$'...'` gets no quotes.
     bare: bool,
@@ -42,14 +42,14 @@ struct Scan {
     quote: Option<u8>,
 }
 
-impl Scan {
+impl ArithScan {
     /// What the end of the input is missing; `None`: nothing.
     fn closer(&self) -> Option<u8> {
         match self.end {
-            End::Input => None,
-            End::Parens => Some(self.quote.unwrap_or(b')')),
-            End::Bracket => Some(self.quote.unwrap_or(b']')),
-            End::ColonOrBrace | End::Brace => Some(match self.quote {
+            ArithEnd::Input => None,
+            ArithEnd::Parens => Some(self.quote.unwrap_or(b')')),
+            ArithEnd::Bracket => Some(self.quote.unwrap_or(b']')),
+            ArithEnd::ColonOrBrace | ArithEnd::Brace => Some(match self.quote {
                 Some(quote) if self.in_braces && !(self.bare && quote == b'"') => quote,
                 _ => b'}',
             }),
@@ -60,8 +60,8 @@ impl Scan {
     fn hides(&self, c: u8) -> bool {
         self.quote.is_some()
             && match c {
-                b'(' | b')' => self.end == End::Parens,
-                b'[' | b']' => self.end == End::Bracket,
+                b'(' | b')' => self.end == ArithEnd::Parens,
+                b'[' | b']' => self.end == ArithEnd::Bracket,
                 b':' | b'}' => self.in_braces,
                 _ => false,
             }
@@ -71,10 +71,10 @@ impl Scan {
     fn is_end(&self, c: u8) -> bool {
         !self.hides(c)
             && match (self.end, c) {
-                (End::Parens, b')') => self.parens == 0,
-                (End::Bracket, b']') => self.brackets == 0,
-                (End::ColonOrBrace, b':') => self.ternaries == 0 && self.parens == 0,
-                (End::ColonOrBrace | End::Brace, b'}') => true,
+                (ArithEnd::Parens, b')') => self.parens == 0,
+                (ArithEnd::Bracket, b']') => self.brackets == 0,
+                (ArithEnd::ColonOrBrace, b':') => self.ternaries == 0 && self.parens == 0,
+                (ArithEnd::ColonOrBrace | ArithEnd::Brace, b'}') => true,
                 _ => false,
             }
     }
@@ -104,10 +104,10 @@ impl Scan {
     }
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// The expression up to `end`. `line`: where it began, for the message. `bare`: `$'...'` gets
     /// no quotes, as within double quotes.
-    pub fn arith_until(&mut self, end: End, line: u32, bare: bool) -> Res<Rc<Arith>> {
+    pub fn arith_until(&mut self, end: ArithEnd, line: u32, bare: bool) -> Res<Rc<ArithText>> {
         let start = self.pos;
         self.begin_word();
         let word = self.arith_word(end, line, start, bare)?;
@@ -116,10 +116,11 @@ impl Machine<'_, '_> {
     }
 
     #[inline(never)]
-    fn arith_word(&mut self, end: End, line: u32, start: usize, bare: bool) -> Res<Word> {
-        let mut b = Builder::default();
-        let in_braces = matches!(end, End::ColonOrBrace | End::Brace) && !self.mode.heredoc;
-        let mut s = Scan { end, in_braces, bare, ..Scan::default() };
+    fn arith_word(&mut self, end: ArithEnd, line: u32, start: usize, bare: bool) -> Res<Word> {
+        let mut b = WordBuilder::default();
+        let in_braces =
+            matches!(end, ArithEnd::ColonOrBrace | ArithEnd::Brace) && !self.mode.heredoc;
+        let mut s = ArithScan { end, in_braces, bare, ..ArithScan::default() };
         let raw_end = loop {
             b.quoted_run(self.run(|c| STOP[c as usize]));
             let Some(c) = self.peek() else {
@@ -155,29 +156,29 @@ impl Machine<'_, '_> {
     }
 
     /// Uses up what ends the expression, with `pos` at it, unless it is the caller's.
-    fn over_end(&mut self, end: End, line: u32) -> Res<()> {
+    fn over_end(&mut self, end: ArithEnd, line: u32) -> Res<()> {
         match end {
-            End::Bracket => self.pos += 1,
-            End::Parens => {
+            ArithEnd::Bracket => self.pos += 1,
+            ArithEnd::Parens => {
                 self.pos += 1;
                 if self.peek_joined() != Some(b')') {
                     // Not `))`: the caller takes it for nested parentheses.
-                    return Err(self.error(line, Cause::UnexpectedToken(b")"[..].into())));
+                    return Err(self.error(line, SyntaxCause::UnexpectedToken(b")"[..].into())));
                 }
                 self.pos += 1;
             }
-            End::ColonOrBrace | End::Brace | End::Input => {}
+            ArithEnd::ColonOrBrace | ArithEnd::Brace | ArithEnd::Input => {}
         }
         Ok(())
     }
 
     /// A backslash, `$` or backquote.
-    fn arith_special(&mut self, b: &mut Builder, c: u8, s: &Scan) -> Res<()> {
+    fn arith_special(&mut self, b: &mut WordBuilder, c: u8, s: &ArithScan) -> Res<()> {
         let next = self.peek_at(1);
         let kept = match (c, next) {
             (b'\\', Some(b'\'')) if s.quote == Some(b'\'') => 1,
             (b'\\', Some(b'(' | b')' | b'\'')) => 2,
-            (b'\\', Some(b']')) if s.end == End::Bracket => 2,
+            (b'\\', Some(b']')) if s.end == ArithEnd::Bracket => 2,
             (b'\\', Some(b':' | b'}')) if s.in_braces => 2,
             _ => 0,
         };
@@ -191,17 +192,17 @@ impl Machine<'_, '_> {
             && s.quote.is_none()
             && !self.mode.heredoc
             && matches!(self.behind_dollar(), Some(b'\'' | b'"'))
-            && !((s.in_braces || s.end == End::Input) && self.dollar_is_text())
+            && !((s.in_braces || s.end == ArithEnd::Input) && self.dollar_is_text())
         {
             return self.translated(b, s.bare);
         }
         let kept = !s.bare && s.quote != Some(b'"') && !self.mode.heredoc;
-        self.within(Inside::Arithmetic { kept }, |m| m.dquote_special(b, c, true))
+        self.within(TextContext::Arithmetic { kept }, |m| m.dquote_special(b, c, true))
     }
 
     /// `$'...'` becomes text in single quotes, which mean nothing here, `$"` a quote.
     #[inline(never)]
-    pub fn translated(&mut self, b: &mut Builder, bare: bool) -> Res<()> {
+    pub fn translated(&mut self, b: &mut WordBuilder, bare: bool) -> Res<()> {
         let start = self.pos;
         if self.behind_dollar() == Some(b'"') {
             self.over_dollar();

@@ -2,12 +2,12 @@
 //! (POSIX XCU 2.9.1; bash manual 3.4, 6.7).
 
 use super::table::{self, BREAK, NAME, is};
-use super::token::{Ctx, Lexeme, Tk};
-use super::word::Builder;
-use super::{Machine, Res};
+use super::token::{Lexeme, Tk, TokenContext};
+use super::word::WordBuilder;
+use super::{CommandParser, Res};
 use crate::ast::{ArrayElement, AssignValue, Assignment, Word, WordPart};
 
-pub(crate) enum Outcome {
+pub(crate) enum AssignLexeme {
     Assign(Lexeme),
     /// An ordinary word, to be read from its start; bytes before `bracket_end` do not end it.
     Word {
@@ -15,7 +15,7 @@ pub(crate) enum Outcome {
     },
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Whether the plain run `start..end` may be an assignment at all.
     #[inline]
     pub fn may_assign(&self, start: usize, end: usize) -> bool {
@@ -26,7 +26,7 @@ impl Machine<'_, '_> {
 
     /// The assignment at `pos`, if it is one; else nothing is used up.
     #[inline(never)]
-    pub fn lex_assignment(&mut self, ctx: Ctx) -> Res<Outcome> {
+    pub fn lex_assignment(&mut self, ctx: TokenContext) -> Res<AssignLexeme> {
         let mark = self.mark();
         let (start, line) = (self.pos, self.line);
         let name = self.name();
@@ -34,12 +34,12 @@ impl Machine<'_, '_> {
         let mut bracket_end = start;
         if self.peek_joined() == Some(b'[') {
             let open = self.pos;
-            if !ctx.has(Ctx::ASSIGN) && !self.closes_without_break() {
+            if !ctx.has(TokenContext::ASSIGN) && !self.closes_without_break() {
                 self.rewind(&mark);
-                return Ok(Outcome::Word { bracket_end });
+                return Ok(AssignLexeme::Word { bracket_end });
             }
             subscript = Some(self.subscript()?);
-            if ctx.has(Ctx::ASSIGN) && self.has_break(open, self.pos) {
+            if ctx.has(TokenContext::ASSIGN) && self.has_break(open, self.pos) {
                 bracket_end = self.pos;
             }
         }
@@ -49,29 +49,30 @@ impl Machine<'_, '_> {
         }
         if self.peek_joined() != Some(b'=') {
             self.rewind(&mark);
-            return Ok(Outcome::Word { bracket_end });
+            return Ok(AssignLexeme::Word { bracket_end });
         }
         self.pos += 1;
-        let (value, is_text) = match self.peek_joined() == Some(b'(') && !ctx.has(Ctx::SCALAR) {
-            true => self.compound_value(ctx)?,
-            false => (AssignValue::Scalar(self.lex_plain_word(ctx, start)?), false),
-        };
+        let (value, is_text) =
+            match self.peek_joined() == Some(b'(') && !ctx.has(TokenContext::SCALAR) {
+                true => self.compound_value(ctx)?,
+                false => (AssignValue::Scalar(self.lex_plain_word(ctx, start)?), false),
+            };
         let raw = self.raw_from(start);
-        if ctx.has(Ctx::LET) && !is_text {
+        if ctx.has(TokenContext::LET) && !is_text {
             // `eval a=(1 2)`: the builtin gets the text.
             if matches!(value, AssignValue::Scalar(_)) {
                 self.rewind(&mark);
-                return Ok(Outcome::Word { bracket_end });
+                return Ok(AssignLexeme::Word { bracket_end });
             }
             let word = Word { parts: vec![WordPart::Quoted(raw.to_vec().into())], raw };
-            return Ok(Outcome::Assign(Lexeme::Word(word)));
+            return Ok(AssignLexeme::Assign(Lexeme::Word(word)));
         }
         let assignment = Assignment { name, subscript, append, value, raw, line };
-        Ok(Outcome::Assign(Lexeme::Assign(Box::new(assignment))))
+        Ok(AssignLexeme::Assign(Lexeme::Assign(Box::new(assignment))))
     }
 
     /// `(...)` behind `=`, and whether it is the beginning of a text after all (`a=(x)y`).
-    fn compound_value(&mut self, ctx: Ctx) -> Res<(AssignValue, bool)> {
+    fn compound_value(&mut self, ctx: TokenContext) -> Res<(AssignValue, bool)> {
         let from = self.pos;
         let before = self.mark();
         let elements = self.array()?;
@@ -151,7 +152,7 @@ impl Machine<'_, '_> {
                         && !(matches!(c, b'<' | b'>') && self.peek_at(1) == Some(b'(')) =>
                 {
                     // The operator is read as a token for the message.
-                    match self.next_kind(Ctx::ARG)? {
+                    match self.next_kind(TokenContext::ARG)? {
                         Tk::Word => {
                             self.skip_token();
                         }
@@ -159,7 +160,7 @@ impl Machine<'_, '_> {
                     }
                 }
                 Some(c) if c.is_ascii_digit() && self.at_io_number() => {
-                    self.next_kind(Ctx::COMMAND)?;
+                    self.next_kind(TokenContext::COMMAND)?;
                     return Err(self.unexpected());
                 }
                 Some(_) => elements.push(self.array_element()?),
@@ -189,21 +190,21 @@ impl Machine<'_, '_> {
             }
             if self.peek_joined() == Some(b'=') {
                 self.pos += 1;
-                let value = self.lex_plain_word(Ctx::ARG, self.pos)?;
+                let value = self.lex_plain_word(TokenContext::ARG, self.pos)?;
                 return Ok(ArrayElement { key: Some(key), append, value });
             }
             // Some other word that starts with a bracket; blanks in the brackets belong to it.
             self.rewind(&mark);
             keep_until = bracket_end;
         }
-        let value = self.lex_plain_word(Ctx::ARG, keep_until)?;
+        let value = self.lex_plain_word(TokenContext::ARG, keep_until)?;
         Ok(ArrayElement { key: None, append: false, value })
     }
 }
 
 /// Text as a literal word (run-time operands).
 pub(crate) fn quoted_word(text: &[u8]) -> Word {
-    let mut b = Builder::default();
+    let mut b = WordBuilder::default();
     b.quoted(text);
     Word { parts: b.finish(), raw: text.into() }
 }

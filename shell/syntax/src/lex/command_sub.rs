@@ -2,18 +2,19 @@
 
 use std::rc::Rc;
 
-use super::token::{Ctx, Tk};
-use super::{Machine, Res};
+use super::token::{Tk, TokenContext};
+use super::{CommandParser, Res};
 use crate::ast::{
-    CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, WordPart,
+    CommandKind, CommandList, CommandSub, ProcessSub, RedirectFd, RedirectOp, RedirectTarget,
+    WordPart,
 };
 use crate::error::SyntaxError;
-use crate::lex::mode::Inside;
+use crate::lex::mode::TextContext;
 
 /// A part that reports a syntax error when it is expanded.
 pub(crate) fn failing(e: &SyntaxError) -> WordPart {
     WordPart::CommandSub(Rc::new(CommandSub {
-        body: List::default(),
+        body: CommandList::default(),
         backquoted: false,
         is_file_read: false,
         line: e.line,
@@ -25,13 +26,13 @@ pub(crate) fn failing(e: &SyntaxError) -> WordPart {
 /// Nesting cost of a command in a word.
 const COST: u32 = 8;
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `$(...)`, with `pos` after the parenthesis.
     #[inline(never)]
     pub fn command_sub(&mut self) -> Res<WordPart> {
         let line = self.line;
         let aliases = self.aliases_later();
-        let body = self.within(Inside::Commands, Self::sub_list);
+        let body = self.within(TextContext::Commands, Self::sub_list);
         self.st.opts.expand_aliases = aliases;
         let body = body?;
         let is_file_read = is_file_read(&body);
@@ -52,7 +53,7 @@ impl Machine<'_, '_> {
         self.pos += 2;
         let read = op == Some(b'<');
         let aliases = self.aliases_later();
-        let body = self.within(Inside::ProcessSubstitution, Self::sub_list);
+        let body = self.within(TextContext::ProcessSubstitution, Self::sub_list);
         self.st.opts.expand_aliases = aliases;
         Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body: body? })))
     }
@@ -78,14 +79,14 @@ impl Machine<'_, '_> {
     }
 
     /// The list up to the closing parenthesis, which is used up.
-    fn sub_list(&mut self) -> Res<List> {
+    fn sub_list(&mut self) -> Res<CommandList> {
         self.enter(COST)?;
         self.subs += 1;
         let outer_depth = std::mem::replace(&mut self.st.sub_depth, self.st.depth);
         // Lines inside belong to the here-documents inside.
         let outer = self.docs.enter();
         let body = self.compound_list(true)?;
-        if self.next_kind(Ctx::RESERVED)? != Tk::RParen {
+        if self.next_kind(TokenContext::RESERVED)? != Tk::RParen {
             return Err(self.unexpected());
         }
         self.skip_token();
@@ -146,7 +147,7 @@ impl Machine<'_, '_> {
         let (body, source) = match parsed {
             Ok(body) => (body, None),
             Err(e) if e.is_limit() => return Err(e),
-            Err(_) => (List::default(), Some(text.into())),
+            Err(_) => (CommandList::default(), Some(text.into())),
         };
         self.leave(COST);
         let is_file_read = is_file_read(&body);
@@ -156,7 +157,7 @@ impl Machine<'_, '_> {
 }
 
 /// `$(< file)`
-fn is_file_read(body: &List) -> bool {
+fn is_file_read(body: &CommandList) -> bool {
     let [item] = body.items.as_slice() else { return false };
     let [stage] = item.and_or.first.stages.as_slice() else { return false };
     if item.background

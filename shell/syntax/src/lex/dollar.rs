@@ -1,11 +1,11 @@
 //! What follows a `$` (POSIX XCU 2.6; bash manual 3.5).
 
 use super::table::{self, DIGIT, NAME, NAME_START, is};
-use super::{Machine, Res};
+use super::{CommandParser, Res};
 use crate::ast::{Param, ParamName, ParamOp, WordPart};
-use crate::lex::mode::Inside;
+use crate::lex::mode::TextContext;
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// The expansion at `pos`, which is at a `$`; `None`: the `$`, now used up, is ordinary text.
     /// `$'...'` gives a `Quoted` part. `quoted`: inside double quotes or a here-document.
     pub fn dollar(&mut self, quoted: bool) -> Res<Option<WordPart>> {
@@ -61,7 +61,7 @@ impl Machine<'_, '_> {
     fn dollar_bracket(&mut self, quoted: bool) -> Res<WordPart> {
         self.enter(4)?;
         let line = self.line;
-        let arith = self.arith_until(super::arith_text::End::Bracket, line, quoted)?;
+        let arith = self.arith_until(super::arith_text::ArithEnd::Bracket, line, quoted)?;
         self.leave(4);
         Ok(WordPart::Arith(arith))
     }
@@ -105,7 +105,7 @@ impl Machine<'_, '_> {
             let line = self.line;
             self.pos += 1;
             self.enter(4)?;
-            match self.arith_until(super::arith_text::End::Parens, line, false) {
+            match self.arith_until(super::arith_text::ArithEnd::Parens, line, false) {
                 Ok(arith) => {
                     self.leave(4);
                     return Ok(WordPart::Arith(arith));
@@ -115,7 +115,7 @@ impl Machine<'_, '_> {
                     // `$((a); b)`: a command after all.
                     self.rewind(&mark);
                     self.not_arith.insert(start);
-                    let sub = self.within(Inside::Substitution, Self::command_sub);
+                    let sub = self.within(TextContext::Substitution, Self::command_sub);
                     return sub.map_err(|e| match e.incomplete && arith_error.incomplete {
                         true => self.unclosed(b')', line),
                         false => e,
@@ -123,6 +123,6 @@ impl Machine<'_, '_> {
                 }
             }
         }
-        self.within(Inside::Substitution, Self::command_sub)
+        self.within(TextContext::Substitution, Self::command_sub)
     }
 }

@@ -2,26 +2,26 @@
 
 use box_text::escape::set_quote;
 
-use super::token::{Tk, Token};
-use super::{Machine, SyntaxError};
-use crate::error::Cause;
+use super::token::{SyntaxToken, Tk};
+use super::{CommandParser, SyntaxError};
+use crate::error::SyntaxCause;
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     #[cold]
     pub(super) fn too_deep(&self) -> Box<SyntaxError> {
-        self.error(self.line, Cause::TooDeep)
+        self.error(self.line, SyntaxCause::TooDeep)
     }
 
     /// An error with nothing but a cause.
     #[cold]
-    pub fn error(&self, line: u32, cause: Cause) -> Box<SyntaxError> {
+    pub fn error(&self, line: u32, cause: SyntaxCause) -> Box<SyntaxError> {
         Box::new(SyntaxError { cause, line, more: Vec::new(), incomplete: false })
     }
 
     /// The input ended before `close`; the error carries the line where `open` stood.
     #[cold]
     pub fn unclosed(&self, close: u8, line: u32) -> Box<SyntaxError> {
-        let mut e = self.error(line, Cause::Unclosed(close));
+        let mut e = self.error(line, SyntaxCause::Unclosed(close));
         e.incomplete = true;
         e
     }
@@ -56,13 +56,13 @@ impl Machine<'_, '_> {
     #[cold]
     pub fn unexpected(&mut self) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else {
-            return self.error(self.line, Cause::NoToken);
+            return self.error(self.line, SyntaxCause::NoToken);
         };
         self.unexpected_token(&t)
     }
 
     /// The spelling of a token; an operator's is without line continuations.
-    pub fn token_text(&self, t: &Token) -> Vec<u8> {
+    pub fn token_text(&self, t: &SyntaxToken) -> Vec<u8> {
         let text = self.raw(t.start, t.end).into_vec();
         if t.kind == Tk::Word || memchr::memmem::find(&text, b"\\\n").is_none() {
             return text;
@@ -72,13 +72,13 @@ impl Machine<'_, '_> {
 
     /// The error for `t`.
     #[cold]
-    pub fn unexpected_token(&mut self, t: &Token) -> Box<SyntaxError> {
+    pub fn unexpected_token(&mut self, t: &SyntaxToken) -> Box<SyntaxError> {
         if t.kind == Tk::Eof {
             let line = self.eof_line();
             if self.subs > 0 {
                 return self.unclosed(b')', line);
             }
-            let mut e = self.error(line, Cause::UnexpectedEnd);
+            let mut e = self.error(line, SyntaxCause::UnexpectedEnd);
             e.incomplete = true;
             return e;
         }
@@ -102,7 +102,7 @@ impl Machine<'_, '_> {
             at = behind;
         }
         let line = self.source_line(at);
-        let mut e = self.error(line.0, Cause::UnexpectedToken(token.into()));
+        let mut e = self.error(line.0, SyntaxCause::UnexpectedToken(token.into()));
         e.more.push(line);
         e
     }

@@ -1,14 +1,14 @@
 //! Groups in parentheses: those of extended patterns and of regular expressions.
 
 use super::table::{BREAK, QUOTE, is};
-use super::word::Builder;
-use super::{Machine, Res};
+use super::word::WordBuilder;
+use super::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `( ... )` as text of an extglob or regular expression, expansions and quotes inside it
     /// parsed; blanks and operators are ordinary in it.
     #[inline(never)]
-    pub fn paren_group(&mut self, b: &mut Builder) -> Res<()> {
+    pub fn paren_group(&mut self, b: &mut WordBuilder) -> Res<()> {
         let line = self.line;
         let mut depth = 0usize;
         loop {

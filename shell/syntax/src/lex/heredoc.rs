@@ -5,9 +5,9 @@
 
 use std::rc::Rc;
 
-use super::{Machine, Res};
+use super::{CommandParser, Res};
 use crate::ast::*;
-use crate::error::{SyntaxError, Warning};
+use crate::error::{SyntaxError, SyntaxWarning};
 
 #[derive(Default)]
 pub(crate) struct Docs {
@@ -35,7 +35,7 @@ impl Docs {
     }
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Announces a here-document whose delimiter is spelled `raw`.
     pub fn announce_doc(&mut self, raw: &[u8], strip_tabs: bool) -> Rc<HereDoc> {
         let quoted = raw.iter().any(|b| matches!(b, b'\\' | b'\'' | b'"'));
@@ -173,7 +173,7 @@ impl Machine<'_, '_> {
         message.extend_from_slice(&p.delimiter);
         message.extend_from_slice(b"')");
         let line = self.line.saturating_sub(1);
-        self.warnings.push(Warning { line, message: message.into() });
+        self.warnings.push(SyntaxWarning { line, message: message.into() });
     }
 
     /// The body as a word.
@@ -194,7 +194,7 @@ impl Machine<'_, '_> {
         if count > 0 {
             let s = if count == 1 { "" } else { "s" };
             let message = format!("command substitution: {count} unterminated here-document{s}");
-            let warning = Warning { line: self.line, message: message.into_bytes().into() };
+            let warning = SyntaxWarning { line: self.line, message: message.into_bytes().into() };
             self.warnings.push(warning);
         }
     }

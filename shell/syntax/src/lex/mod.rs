@@ -43,22 +43,22 @@ pub(crate) mod word;
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 
-use crate::error::{SyntaxError, Warning};
-use crate::parse::{Aliases, Input, MAX_DEPTH, ParseOptions};
+use crate::error::{SyntaxError, SyntaxWarning};
+use crate::parse::{Aliases, MAX_DEPTH, ParseOptions, SourceInput};
 
 /// Results inside the parser; the error is boxed to keep the good path small.
 pub(crate) type Res<T> = Result<T, Box<SyntaxError>>;
 
 /// Everything that lasts from one command to the next.
 #[derive(Default)]
-pub(crate) struct State<'i> {
+pub(crate) struct ParseState<'i> {
     pub src: Vec<u8>,
     pub pos: usize,
     pub line: u32,
-    pub input: Option<Box<dyn Input + 'i>>,
+    pub input: Option<Box<dyn SourceInput + 'i>>,
     pub opts: ParseOptions,
     /// What the text around `pos` changes.
-    pub mode: mode::Mode,
+    pub mode: mode::LexMode,
     /// A command has begun, so that reading on is a continuation.
     pub started: bool,
     pub depth: u32,
@@ -67,43 +67,43 @@ pub(crate) struct State<'i> {
     /// The nesting at which the innermost of them begins.
     pub sub_depth: u32,
     /// The token read ahead.
-    pub look: Option<token::Token>,
+    pub look: Option<token::SyntaxToken>,
     /// Words around `pos`; positions inside them must stay valid.
     pub words: u32,
-    pub edits: Vec<raw::Edit>,
+    pub edits: Vec<raw::SpellingEdit>,
     pub docs: heredoc::Docs,
     pub alias: alias::AliasState,
     /// Where a `((` or `$((` begins that turned out to be nested parentheses.
     pub not_arith: BTreeSet<usize>,
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<SyntaxWarning>,
     /// `pos` minus this is the number of source bytes used up.
     pub shift: isize,
 }
 
 /// The parser at work on one command.
-pub(crate) struct Machine<'a, 'i> {
-    pub st: State<'i>,
+pub(crate) struct CommandParser<'a, 'i> {
+    pub st: ParseState<'i>,
     pub aliases: &'a dyn Aliases,
 }
 
-impl<'i> Deref for Machine<'_, 'i> {
-    type Target = State<'i>;
+impl<'i> Deref for CommandParser<'_, 'i> {
+    type Target = ParseState<'i>;
     #[inline(always)]
-    fn deref(&self) -> &State<'i> {
+    fn deref(&self) -> &ParseState<'i> {
         &self.st
     }
 }
 
-impl<'i> DerefMut for Machine<'_, 'i> {
+impl<'i> DerefMut for CommandParser<'_, 'i> {
     #[inline(always)]
-    fn deref_mut(&mut self) -> &mut State<'i> {
+    fn deref_mut(&mut self) -> &mut ParseState<'i> {
         &mut self.st
     }
 }
 
 /// A place to come back to.
 #[derive(Clone, Copy)]
-pub(crate) struct Mark {
+pub(crate) struct ParseMark {
     pos: usize,
     line: u32,
     depth: u32,
@@ -115,7 +115,7 @@ pub(crate) struct Mark {
     docs_base: usize,
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// The byte at `pos`, reading more input when there is none yet.
     #[inline(always)]
     pub fn peek(&mut self) -> Option<u8> {
@@ -191,7 +191,7 @@ impl Machine<'_, '_> {
     pub fn cut_continuation(&mut self) {
         let pos = self.pos;
         if self.words > 0 {
-            self.edits.push(raw::Edit { start: pos, end: pos + 2, text: Vec::new() });
+            self.edits.push(raw::SpellingEdit { start: pos, end: pos + 2, text: Vec::new() });
         }
         self.pos += 2;
         self.add_lines(1);
@@ -231,8 +231,8 @@ impl Machine<'_, '_> {
     }
 
     /// This place.
-    pub fn mark(&self) -> Mark {
-        Mark {
+    pub fn mark(&self) -> ParseMark {
+        ParseMark {
             pos: self.pos,
             line: self.line,
             depth: self.depth,
@@ -246,7 +246,7 @@ impl Machine<'_, '_> {
     }
 
     /// Goes back to a place.
-    pub fn rewind(&mut self, mark: &Mark) {
+    pub fn rewind(&mut self, mark: &ParseMark) {
         self.pos = mark.pos;
         self.line = mark.line;
         self.depth = mark.depth;

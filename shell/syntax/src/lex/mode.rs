@@ -1,13 +1,13 @@
 //! What the text around `pos` changes about how the lexer reads.
 //!
-//! Each kind of text is an [`Inside`], and [`Mode::within`] is the one place that says what it changes.
+//! Each kind of text is an [`TextContext`], and [`Mode::within`] is the one place that says what it changes.
 //! [`Machine::within`] reads in one and puts back what was before, whatever way the text is left.
 
-use super::Machine;
+use super::CommandParser;
 
 /// A kind of text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Inside {
+pub(crate) enum TextContext {
     /// Double quotes.
     DoubleQuotes,
     /// `$(`
@@ -28,7 +28,7 @@ pub(crate) enum Inside {
 
 /// What they come to.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Mode {
+pub(crate) struct LexMode {
     /// The text is the body of a here-document.
     pub heredoc: bool,
     /// Within an operand in such a body: no `$'...'` there, nor `$"..."`.
@@ -51,38 +51,38 @@ pub(crate) struct Ansi {
     pub none: bool,
 }
 
-impl Mode {
+impl LexMode {
     /// What it comes to within that text.
     #[must_use]
-    pub fn within(self, inside: Inside) -> Mode {
+    pub fn within(self, inside: TextContext) -> LexMode {
         let ansi = self.ansi;
         match inside {
-            Inside::DoubleQuotes => Mode { ansi: Ansi { kept: false, ..ansi }, ..self },
-            Inside::Substitution => {
-                Mode { ansi: Ansi::default(), arith: false, run_time: false, ..self }
+            TextContext::DoubleQuotes => LexMode { ansi: Ansi { kept: false, ..ansi }, ..self },
+            TextContext::Substitution => {
+                LexMode { ansi: Ansi::default(), arith: false, run_time: false, ..self }
             }
-            Inside::Commands => Mode { heredoc: false, ..self },
-            Inside::ProcessSubstitution => Mode { ansi: Ansi::default(), ..self },
-            Inside::QuotedOperand => Mode { doc_operand: self.heredoc, ..self },
-            Inside::Arithmetic { kept } => {
-                Mode { arith: true, ansi: Ansi { kept, ..ansi }, ..self }
+            TextContext::Commands => LexMode { heredoc: false, ..self },
+            TextContext::ProcessSubstitution => LexMode { ansi: Ansi::default(), ..self },
+            TextContext::QuotedOperand => LexMode { doc_operand: self.heredoc, ..self },
+            TextContext::Arithmetic { kept } => {
+                LexMode { arith: true, ansi: Ansi { kept, ..ansi }, ..self }
             }
-            Inside::Subject { literal } => {
+            TextContext::Subject { literal } => {
                 let none = literal || self.heredoc;
-                Mode { ansi: Ansi { posix_quoted: literal, none, ..ansi }, ..self }
+                LexMode { ansi: Ansi { posix_quoted: literal, none, ..ansi }, ..self }
             }
-            Inside::Operator { literal, pattern } => {
+            TextContext::Operator { literal, pattern } => {
                 let none = literal && !pattern;
-                Mode { ansi: Ansi { posix_quoted: literal, none, ..ansi }, ..self }
+                LexMode { ansi: Ansi { posix_quoted: literal, none, ..ansi }, ..self }
             }
         }
     }
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Reads in that text.
     #[inline]
-    pub fn within<T>(&mut self, inside: Inside, f: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn within<T>(&mut self, inside: TextContext, f: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.st.mode;
         self.st.mode = outer.within(inside);
         let result = f(self);
@@ -97,23 +97,23 @@ mod tests {
 
     #[test]
     fn commands_of_a_substitution_begin_anew() {
-        let mode = Mode { heredoc: true, arith: true, ..Mode::default() };
-        let inner = mode.within(Inside::Substitution).within(Inside::Commands);
+        let mode = LexMode { heredoc: true, arith: true, ..LexMode::default() };
+        let inner = mode.within(TextContext::Substitution).within(TextContext::Commands);
         assert!(!inner.heredoc && !inner.arith);
     }
 
     #[test]
     fn patterns_have_ansi_quotes_in_posix_mode() {
-        let literal = Mode::default().within(Inside::Subject { literal: true });
+        let literal = LexMode::default().within(TextContext::Subject { literal: true });
         assert!(literal.ansi.none && literal.ansi.posix_quoted);
-        assert!(!literal.within(Inside::Operator { literal: true, pattern: true }).ansi.none);
-        assert!(literal.within(Inside::Operator { literal: true, pattern: false }).ansi.none);
+        assert!(!literal.within(TextContext::Operator { literal: true, pattern: true }).ansi.none);
+        assert!(literal.within(TextContext::Operator { literal: true, pattern: false }).ansi.none);
     }
 
     #[test]
     fn operands_in_here_documents_have_none() {
-        let mode = Mode { heredoc: true, ..Mode::default() };
-        assert!(mode.within(Inside::QuotedOperand).doc_operand);
-        assert!(mode.within(Inside::Subject { literal: false }).ansi.none);
+        let mode = LexMode { heredoc: true, ..LexMode::default() };
+        assert!(mode.within(TextContext::QuotedOperand).doc_operand);
+        assert!(mode.within(TextContext::Subject { literal: false }).ansi.none);
     }
 }

@@ -6,24 +6,24 @@
 //! still pair up and hide a `}` (bash 5.2 outside POSIX mode).
 
 use super::table::{DQUOTE, QUOTE, is};
-use super::word::Builder;
-use super::{Machine, Res};
+use super::word::WordBuilder;
+use super::{CommandParser, Res};
 use crate::ast::{Word, WordPart};
-use crate::lex::mode::Inside;
+use crate::lex::mode::TextContext;
 
 /// What ends the operand, itself not used up.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum OperandEnd {
     Brace,
     SlashOrBrace,
     /// The same, but a slash at the very beginning is text.
     LaterSlashOrBrace,
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// The word behind an operator, up to what ends it.
     #[inline(never)]
-    pub fn operand(&mut self, stop: Stop, quoted: bool) -> Res<Word> {
+    pub fn operand(&mut self, stop: OperandEnd, quoted: bool) -> Res<Word> {
         self.begin_word();
         let start = self.pos;
         if quoted {
@@ -31,8 +31,8 @@ impl Machine<'_, '_> {
             self.end_word();
             return Ok(word);
         }
-        let mut b = Builder::default();
-        if stop == Stop::LaterSlashOrBrace && self.peek() == Some(b'/') {
+        let mut b = WordBuilder::default();
+        if stop == OperandEnd::LaterSlashOrBrace && self.peek() == Some(b'/') {
             b.literal(b"/");
             self.pos += 1;
         }
@@ -41,14 +41,14 @@ impl Machine<'_, '_> {
         Ok(b.into_word(self.raw_from(start)))
     }
 
-    fn plain_operand(&mut self, b: &mut Builder, stop: Stop) -> Res<()> {
+    fn plain_operand(&mut self, b: &mut WordBuilder, stop: OperandEnd) -> Res<()> {
         let line = self.line;
         loop {
             b.literal(self.run(|c| is(c, QUOTE) || b"}/\n<>".contains(&c)));
             let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
             match c {
                 b'}' => return Ok(()),
-                b'/' if stop != Stop::Brace => return Ok(()),
+                b'/' if stop != OperandEnd::Brace => return Ok(()),
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
                     let part = self.process_sub()?;
                     b.part(part);
@@ -71,12 +71,12 @@ impl Machine<'_, '_> {
     /// The operand up to its `}`, within double quotes.
     fn operand_in_quotes(&mut self) -> Res<Word> {
         let start = self.pos;
-        let mut b = Builder::default();
-        self.within(Inside::QuotedOperand, |m| m.quoted_operand(&mut b))?;
+        let mut b = WordBuilder::default();
+        self.within(TextContext::QuotedOperand, |m| m.quoted_operand(&mut b))?;
         Ok(b.into_word(self.raw_from(start)))
     }
 
-    fn quoted_operand(&mut self, b: &mut Builder) -> Res<()> {
+    fn quoted_operand(&mut self, b: &mut WordBuilder) -> Res<()> {
         let line = self.line;
         loop {
             b.quoted_run(self.run(|c| is(c, DQUOTE) || b"}'\n<>".contains(&c)));
@@ -108,7 +108,7 @@ impl Machine<'_, '_> {
     }
 
     /// A backslash in a quoted operand.
-    fn backslash_in_operand(&mut self, b: &mut Builder) -> Res<()> {
+    fn backslash_in_operand(&mut self, b: &mut WordBuilder) -> Res<()> {
         match self.peek_at(1) {
             Some(b'}') => b.quoted(b"}"),
             // The backslash stays, and the quote after it opens nothing.
@@ -127,7 +127,7 @@ impl Machine<'_, '_> {
 
     /// `$'...'` or `$"..."` in a quoted operand. The text of the first counts as quoted; the quotes of the second count,
     /// its `$` does not.
-    fn dollar_quote_in_operand(&mut self, b: &mut Builder) -> Res<()> {
+    fn dollar_quote_in_operand(&mut self, b: &mut WordBuilder) -> Res<()> {
         let start = self.pos;
         let is_ansi = self.behind_dollar() == Some(b'\'');
         if is_ansi && self.mode.ansi.kept {
@@ -160,7 +160,7 @@ impl Machine<'_, '_> {
     /// `'...'` in an operand within double quotes: bash looks for the closing quote before it
     /// looks at anything else, then expands the text between. What does not parse is an error
     /// when it is expanded.
-    fn single_in_double(&mut self, b: &mut Builder) -> Res<()> {
+    fn single_in_double(&mut self, b: &mut WordBuilder) -> Res<()> {
         let line = self.line;
         let start = self.pos + 1;
         let rest = self.src.get(start..).unwrap_or_default();
@@ -169,7 +169,7 @@ impl Machine<'_, '_> {
         };
         let inside = rest.get(..length).unwrap_or_default().to_vec();
         b.quoted(b"'");
-        let mut parts = Builder::default();
+        let mut parts = WordBuilder::default();
         match self.inner(inside, line).text_in_quotes(&mut parts) {
             Ok(()) => parts.finish().into_iter().for_each(|part| match part {
                 WordPart::Quoted(text) => b.quoted(&text),
@@ -184,7 +184,7 @@ impl Machine<'_, '_> {
     }
 
     /// All of the text between single quotes in a quoted operand, where only the quotes themselves are text.
-    pub fn text_in_quotes(&mut self, b: &mut Builder) -> Res<()> {
+    pub fn text_in_quotes(&mut self, b: &mut WordBuilder) -> Res<()> {
         loop {
             b.quoted_run(self.run_of_lines(|c| is(c, DQUOTE)));
             match self.peek() {

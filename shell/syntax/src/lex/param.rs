@@ -6,17 +6,19 @@
 
 use std::rc::Rc;
 
-use super::arith_text::End;
-use super::operand::Stop;
+use super::arith_text::ArithEnd;
+use super::operand::OperandEnd;
 use super::table::{self, DIGIT, NAME, NAME_START, is};
-use super::{Machine, Res};
-use crate::ast::{Arith, CaseKind, Param, ParamName, ParamOp, ReplaceKind, Subscript, WordPart};
-use crate::lex::mode::Inside;
+use super::{CommandParser, Res};
+use crate::ast::{
+    ArithText, CaseKind, Param, ParamName, ParamOp, ReplaceKind, Subscript, WordPart,
+};
+use crate::lex::mode::TextContext;
 
 /// What begins an operator that takes a pattern.
 const PATTERN_OPERATORS: &[u8] = b"#%^,/";
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `${...}` with `pos` at the brace and `start` at the `$`.
     #[inline(never)]
     pub fn braced_param(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
@@ -49,7 +51,7 @@ impl Machine<'_, '_> {
         let Some(first) = self.peek_joined() else { return Err(self.unclosed(b'}', line)) };
         let literal =
             self.opts.posix && (quoted && !self.mode.heredoc || self.mode.ansi.posix_quoted);
-        match self.within(Inside::Subject { literal }, |m| m.param_subject(p, first))? {
+        match self.within(TextContext::Subject { literal }, |m| m.param_subject(p, first))? {
             Some(false) => {}
             whole => return Ok(whole.is_some()),
         }
@@ -57,7 +59,7 @@ impl Machine<'_, '_> {
             return Ok(false);
         }
         let pattern = self.rest().first().is_some_and(|c| PATTERN_OPERATORS.contains(c));
-        self.within(Inside::Operator { literal, pattern }, |m| m.param_op(p, quoted))
+        self.within(TextContext::Operator { literal, pattern }, |m| m.param_op(p, quoted))
     }
 
     /// The parameter and its subscript, with its first character, and whether that is the whole
@@ -197,7 +199,7 @@ impl Machine<'_, '_> {
             b'-' | b'=' | b'?' | b'+' => self.word_op(p, c, false, quoted)?,
             b'#' | b'%' => {
                 let longest = self.doubled(c);
-                let pattern = self.operand(Stop::Brace, false)?;
+                let pattern = self.operand(OperandEnd::Brace, false)?;
                 p.op = if c == b'#' {
                     ParamOp::RemovePrefix { longest, pattern }
                 } else {
@@ -211,7 +213,7 @@ impl Machine<'_, '_> {
                 let pattern = if self.peek_joined() == Some(b'}') {
                     None
                 } else {
-                    Some(self.operand(Stop::Brace, false)?)
+                    Some(self.operand(OperandEnd::Brace, false)?)
                 };
                 let kind = match c {
                     b'^' => CaseKind::Upper,
@@ -245,13 +247,13 @@ impl Machine<'_, '_> {
         }
         // After `//` the first character belongs to the pattern even if it is a slash.
         let stop = match kind {
-            ReplaceKind::All => Stop::LaterSlashOrBrace,
-            _ => Stop::SlashOrBrace,
+            ReplaceKind::All => OperandEnd::LaterSlashOrBrace,
+            _ => OperandEnd::SlashOrBrace,
         };
         let pattern = self.operand(stop, false)?;
         let replacement = if self.peek() == Some(b'/') {
             self.pos += 1;
-            Some(self.operand(Stop::Brace, false)?)
+            Some(self.operand(OperandEnd::Brace, false)?)
         } else {
             None
         };
@@ -269,7 +271,7 @@ impl Machine<'_, '_> {
     }
 
     fn word_op(&mut self, p: &mut Param, op: u8, colon: bool, quoted: bool) -> Res<()> {
-        let word = self.operand(Stop::Brace, quoted)?;
+        let word = self.operand(OperandEnd::Brace, quoted)?;
         p.op = match op {
             b'-' => ParamOp::Default { colon, word },
             b'=' => ParamOp::Assign { colon, word },
@@ -283,10 +285,10 @@ impl Machine<'_, '_> {
     fn substring(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
         let line = self.line;
         let bare = quoted && !self.mode.ansi.kept;
-        let offset = self.arith_until(End::ColonOrBrace, line, bare)?;
+        let offset = self.arith_until(ArithEnd::ColonOrBrace, line, bare)?;
         let length = if self.peek() == Some(b':') {
             self.pos += 1;
-            Some(self.arith_until(End::Brace, line, bare)?)
+            Some(self.arith_until(ArithEnd::Brace, line, bare)?)
         } else {
             None
         };
@@ -308,7 +310,7 @@ fn has_case(p: &Param) -> bool {
     }
 }
 
-fn own(arith: Rc<Arith>) -> Arith {
+fn own(arith: Rc<ArithText>) -> ArithText {
     Rc::try_unwrap(arith).unwrap_or_else(|shared| (*shared).clone())
 }
 

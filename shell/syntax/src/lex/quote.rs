@@ -3,14 +3,14 @@
 use box_text::escape::{ansi_c, single_quote};
 
 use super::table::{DQUOTE, is};
-use super::word::Builder;
-use super::{Machine, Res};
+use super::word::WordBuilder;
+use super::{CommandParser, Res};
 use crate::ast::WordPart;
-use crate::lex::mode::Inside;
+use crate::lex::mode::TextContext;
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `\c` outside quotes.
-    pub fn backslash(&mut self, b: &mut Builder) {
+    pub fn backslash(&mut self, b: &mut WordBuilder) {
         match self.peek_at(1) {
             Some(b'\n') => self.cut_continuation(),
             Some(c) => {
@@ -43,7 +43,7 @@ impl Machine<'_, '_> {
     }
 
     /// `'...'`
-    pub fn single_quoted(&mut self, b: &mut Builder) -> Res<()> {
+    pub fn single_quoted(&mut self, b: &mut WordBuilder) -> Res<()> {
         let line = self.line;
         let start = self.pos + 1;
         let Some(end) = self.find_single_quote(start) else {
@@ -91,14 +91,14 @@ impl Machine<'_, '_> {
         let line = self.line;
         self.pos += 1;
         self.enter(1)?;
-        let mut b = Builder::default();
-        self.within(Inside::DoubleQuotes, |m| m.up_to_quote(&mut b, nested, line))?;
+        let mut b = WordBuilder::default();
+        self.within(TextContext::DoubleQuotes, |m| m.up_to_quote(&mut b, nested, line))?;
         self.leave(1);
         Ok(WordPart::DoubleQuoted(b.finish()))
     }
 
     /// The text of double quotes up to the one that closes them.
-    fn up_to_quote(&mut self, b: &mut Builder, nested: bool, line: u32) -> Res<()> {
+    fn up_to_quote(&mut self, b: &mut WordBuilder, nested: bool, line: u32) -> Res<()> {
         loop {
             b.quoted_run(self.run_of_lines(|c| is(c, DQUOTE)));
             match self.peek() {
@@ -116,7 +116,7 @@ impl Machine<'_, '_> {
 
     /// A backslash, `$` or backquote in double quotes or a here-document; `"` may be escaped
     /// if `quote`.
-    pub fn dquote_special(&mut self, b: &mut Builder, c: u8, quote: bool) -> Res<()> {
+    pub fn dquote_special(&mut self, b: &mut WordBuilder, c: u8, quote: bool) -> Res<()> {
         match c {
             b'\\' => match self.peek_at(1) {
                 Some(b'\n') => self.cut_continuation(),

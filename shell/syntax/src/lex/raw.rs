@@ -4,17 +4,17 @@
 //! reads: line continuations are gone, and `$'...'` is plain single quotes. That is what `declare -f`
 //! and error messages show.
 
-use super::Machine;
+use super::CommandParser;
 
 /// `src[start..end]` reads `text` in spellings.
 #[derive(Clone, Debug)]
-pub(crate) struct Edit {
+pub(crate) struct SpellingEdit {
     pub start: usize,
     pub end: usize,
     pub text: Vec<u8>,
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Starts a word: edits are kept until the outermost word ends.
     #[inline]
     pub fn begin_word(&mut self) {
@@ -66,6 +66,6 @@ impl Machine<'_, '_> {
         let keep = self.edits.partition_point(|e| e.start < start);
         self.edits.truncate(keep);
         let end = self.pos;
-        self.edits.push(Edit { start, end, text });
+        self.edits.push(SpellingEdit { start, end, text });
     }
 }

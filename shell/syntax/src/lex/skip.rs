@@ -1,8 +1,8 @@
 //! Finding a closing bracket without parsing what is before it.
 
-use super::{Machine, Res};
+use super::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Skips a bad `${...}`, from after its brace to after the closing one. Quotes, nested
     /// expansions and backquotes hide a `}`, single quotes if `singles`.
     pub fn skip_braces(&mut self, line: u32, quoted: bool, singles: bool) -> Res<()> {

@@ -1,11 +1,11 @@
 //! `[...]` after a name: an index or a key, known at run time only.
 
 use super::table::{self, BREAK, QUOTE, is};
-use super::word::Builder;
-use super::{Machine, Res};
+use super::word::WordBuilder;
+use super::{CommandParser, Res};
 use crate::ast::{Subscript, Word};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// The subscript at `pos`, which is at the `[`; used up with its `]`.
     pub fn subscript(&mut self) -> Res<Subscript> {
         let line = self.line;
@@ -41,7 +41,7 @@ impl Machine<'_, '_> {
     #[inline(never)]
     pub fn subscript_word(&mut self, closed: bool, in_braces: bool) -> Res<Option<Word>> {
         let start = self.pos;
-        let mut b = Builder::default();
+        let mut b = WordBuilder::default();
         let mut depth = 0usize;
         let end;
         loop {

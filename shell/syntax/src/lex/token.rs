@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::table::{self, BLANK, BREAK, DIGIT, QUOTE, is};
-use super::{Machine, Res};
+use super::{CommandParser, Res};
 use crate::ast::{Assignment, Subscript, Text, Word};
 
 /// Reserved words.
@@ -109,7 +109,7 @@ pub(crate) enum Lexeme {
 }
 
 #[derive(Debug)]
-pub(crate) struct Token {
+pub(crate) struct SyntaxToken {
     pub kind: Tk,
     pub start: usize,
     pub end: usize,
@@ -120,50 +120,50 @@ pub(crate) struct Token {
 
 /// Where a token stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ctx(u16);
+pub(crate) struct TokenContext(u16);
 
-impl Ctx {
+impl TokenContext {
     /// An ordinary word.
-    pub const ARG: Ctx = Ctx(0);
+    pub const ARG: TokenContext = TokenContext(0);
     /// Reserved words are recognised.
-    pub const RESERVED: Ctx = Ctx(1);
+    pub const RESERVED: TokenContext = TokenContext(1);
     /// Aliases are looked up.
-    pub const ALIAS: Ctx = Ctx(2);
+    pub const ALIAS: TokenContext = TokenContext(2);
     /// `name=value` and `name[...]=value` are assignments.
-    pub const ASSIGN: Ctx = Ctx(4);
+    pub const ASSIGN: TokenContext = TokenContext(4);
     /// An operand of a declaration builtin.
-    pub const DECL: Ctx = Ctx(8);
+    pub const DECL: TokenContext = TokenContext(8);
     /// `@(a|b)` is part of a word whatever the options say.
-    pub const EXTGLOB: Ctx = Ctx(16);
+    pub const EXTGLOB: TokenContext = TokenContext(16);
     /// The right side of `=~`.
-    pub const REGEX: Ctx = Ctx(32);
+    pub const REGEX: TokenContext = TokenContext(32);
     /// An operand of `let` or `eval`: `name=(...)` is one word.
-    pub const LET: Ctx = Ctx(64);
+    pub const LET: TokenContext = TokenContext(64);
     /// Behind a redirection `name=(...)` is no assignment, whatever the command.
-    pub const SCALAR: Ctx = Ctx(128);
+    pub const SCALAR: TokenContext = TokenContext(128);
     /// Behind `>&` and `<&`: in `2>&1>f` the second number is a word.
-    pub const COPIED: Ctx = Ctx(256);
+    pub const COPIED: TokenContext = TokenContext(256);
     /// Start of a command.
-    pub const COMMAND: Ctx = Ctx(1 | 2 | 4);
+    pub const COMMAND: TokenContext = TokenContext(1 | 2 | 4);
     /// After an assignment at the start of a command.
-    pub const PREFIX: Ctx = Ctx(2 | 4);
+    pub const PREFIX: TokenContext = TokenContext(2 | 4);
 
     /// Whether they have something in common.
     #[inline(always)]
-    pub const fn has(self, other: Ctx) -> bool {
+    pub const fn has(self, other: TokenContext) -> bool {
         self.0 & other.0 != 0
     }
 
     /// Both.
-    pub const fn with(self, other: Ctx) -> Ctx {
-        Ctx(self.0 | other.0)
+    pub const fn with(self, other: TokenContext) -> TokenContext {
+        TokenContext(self.0 | other.0)
     }
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// The kind of the next token, which is read in context `ctx` unless it was read before.
     #[inline]
-    pub fn next_kind(&mut self, ctx: Ctx) -> Res<Tk> {
+    pub fn next_kind(&mut self, ctx: TokenContext) -> Res<Tk> {
         if let Some(t) = &self.st.look {
             return Ok(t.kind);
         }
@@ -175,7 +175,7 @@ impl Machine<'_, '_> {
 
     /// Uses up the token read ahead.
     #[inline]
-    pub fn take(&mut self) -> Token {
+    pub fn take(&mut self) -> SyntaxToken {
         match self.st.look.take() {
             Some(t) => t,
             // Only reached without a preceding `next_kind`, which no caller does.
@@ -191,7 +191,7 @@ impl Machine<'_, '_> {
 
     /// Uses up the next token if it is the reserved word `kw`, else reports it as unexpected.
     pub fn expect_kw(&mut self, kw: Kw) -> Res<()> {
-        if self.next_kind(Ctx::RESERVED.with(Ctx::ALIAS))? == Tk::Kw(kw) {
+        if self.next_kind(TokenContext::RESERVED.with(TokenContext::ALIAS))? == Tk::Kw(kw) {
             self.skip_token();
             return Ok(());
         }
@@ -199,15 +199,15 @@ impl Machine<'_, '_> {
     }
 
     /// Uses up newlines.
-    pub fn skip_newlines(&mut self, ctx: Ctx) -> Res<()> {
+    pub fn skip_newlines(&mut self, ctx: TokenContext) -> Res<()> {
         while self.next_kind(ctx)? == Tk::Newline {
             self.skip_token();
         }
         Ok(())
     }
 
-    fn simple(&self, kind: Tk, start: usize, line: u32) -> Token {
-        Token { kind, start, end: self.pos, line, lexeme: Lexeme::None }
+    fn simple(&self, kind: Tk, start: usize, line: u32) -> SyntaxToken {
+        SyntaxToken { kind, start, end: self.pos, line, lexeme: Lexeme::None }
     }
 
     /// Skips blanks, line continuations and a comment.
@@ -238,7 +238,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn lex(&mut self, ctx: Ctx) -> Res<Token> {
+    fn lex(&mut self, ctx: TokenContext) -> Res<SyntaxToken> {
         loop {
             self.skip_blanks();
             let (start, line) = (self.pos, self.line);
@@ -250,7 +250,7 @@ impl Machine<'_, '_> {
             };
             let starts_word = match b {
                 b'<' | b'>' => self.peek_at(1) == Some(b'('),
-                b'(' | b'|' => ctx.has(Ctx::REGEX),
+                b'(' | b'|' => ctx.has(TokenContext::REGEX),
                 b => !is(b, BREAK),
             };
             if starts_word {
@@ -332,22 +332,28 @@ impl Machine<'_, '_> {
     }
 
     /// A token that starts with a word. `None`: an alias took its place.
-    fn lex_word_token(&mut self, ctx: Ctx, start: usize, line: u32) -> Res<Option<Token>> {
-        let alias_here = self.alias_position(start) || ctx.has(Ctx::ALIAS);
+    fn lex_word_token(
+        &mut self,
+        ctx: TokenContext,
+        start: usize,
+        line: u32,
+    ) -> Res<Option<SyntaxToken>> {
+        let alias_here = self.alias_position(start) || ctx.has(TokenContext::ALIAS);
         // Most words are one plain run.
         let run = table::run_without(self.rest(), BREAK | QUOTE);
         let end = start + run;
         self.pos = end;
         let next = self.peek_joined();
         if self.pos == end && run > 0 && self.ends_plain_word(ctx, next) {
-            let token = |kind, lexeme| Token { kind, start, end, line, lexeme };
+            let token = |kind, lexeme| SyntaxToken { kind, start, end, line, lexeme };
             if let Some((kind, lexeme)) = self.more_than_word(ctx, start..end, next) {
                 return Ok(Some(token(kind, lexeme)));
             }
             if alias_here && self.opts.expand_aliases && self.substitute_alias(start, end) {
                 return Ok(None);
             }
-            if !ctx.has(Ctx::ASSIGN.with(Ctx::DECL).with(Ctx::LET)) || !self.may_assign(start, end)
+            if !ctx.has(TokenContext::ASSIGN.with(TokenContext::DECL).with(TokenContext::LET))
+                || !self.may_assign(start, end)
             {
                 self.alias.next = false;
                 let text: Text = self.src.get(start..end).unwrap_or_default().into();
@@ -364,16 +370,16 @@ impl Machine<'_, '_> {
     }
 
     /// Whether a plain run, behind which comes `next`, is a whole word.
-    fn ends_plain_word(&mut self, ctx: Ctx, next: Option<u8>) -> bool {
+    fn ends_plain_word(&mut self, ctx: TokenContext, next: Option<u8>) -> bool {
         match next {
             // `<(` continues a word; an extglob may do so, too.
             Some(b'<' | b'>') => self.peek_at(1) != Some(b'('),
-            Some(b'(') if ctx.has(Ctx::REGEX) => false,
+            Some(b'(') if ctx.has(TokenContext::REGEX) => false,
             Some(b'(') if self.extglob_on(ctx) => {
                 let before = self.pos.checked_sub(1).and_then(|at| self.src.get(at));
                 !before.is_some_and(|b| b"?*+@!".contains(b))
             }
-            Some(b'|') => !ctx.has(Ctx::REGEX),
+            Some(b'|') => !ctx.has(TokenContext::REGEX),
             next => next.is_none_or(|b| is(b, BREAK)),
         }
     }
@@ -381,11 +387,11 @@ impl Machine<'_, '_> {
     /// A token that starts with a word of several parts, or with an assignment.
     fn composed_token(
         &mut self,
-        ctx: Ctx,
+        ctx: TokenContext,
         start: usize,
         line: u32,
         alias_here: bool,
-    ) -> Res<Option<Token>> {
+    ) -> Res<Option<SyntaxToken>> {
         let lexeme = self.lex_word(ctx)?;
         let end = self.pos;
         // A quoted word leaves the question to the word after it, as in bash.
@@ -400,7 +406,7 @@ impl Machine<'_, '_> {
             && let Some((name, subscript)) = self.io_var(inside)
         {
             let lexeme = Lexeme::Var(name, subscript.map(Box::new));
-            return Ok(Some(Token { kind: Tk::IoVar, start, end, line, lexeme }));
+            return Ok(Some(SyntaxToken { kind: Tk::IoVar, start, end, line, lexeme }));
         }
         // A word put together over a line continuation may still be reserved or an alias.
         if let Lexeme::Word(w) = &lexeme
@@ -408,12 +414,12 @@ impl Machine<'_, '_> {
             && *text == *w.raw
         {
             let number = match self.peek() {
-                Some(b'<' | b'>') if !ctx.has(Ctx::COPIED) => io_number(text),
+                Some(b'<' | b'>') if !ctx.has(TokenContext::COPIED) => io_number(text),
                 _ => None,
             };
-            let reserved = Kw::from_bytes(text).filter(|_| ctx.has(Ctx::RESERVED));
+            let reserved = Kw::from_bytes(text).filter(|_| ctx.has(TokenContext::RESERVED));
             if let Some(kind) = reserved.map(Tk::Kw).or(number.map(Tk::IoNumber)) {
-                return Ok(Some(Token { kind, start, end, line, lexeme: Lexeme::None }));
+                return Ok(Some(SyntaxToken { kind, start, end, line, lexeme: Lexeme::None }));
             }
             if alias_here && self.opts.expand_aliases && end - start != text.len() {
                 let name = text.to_vec();
@@ -422,18 +428,18 @@ impl Machine<'_, '_> {
                 }
             }
         }
-        Ok(Some(Token { kind: Tk::Word, start, end, line, lexeme }))
+        Ok(Some(SyntaxToken { kind: Tk::Word, start, end, line, lexeme }))
     }
 
     /// What a plain run is if it is more than a word; `next` comes behind it.
     fn more_than_word(
         &mut self,
-        ctx: Ctx,
+        ctx: TokenContext,
         at: Range<usize>,
         next: Option<u8>,
     ) -> Option<(Tk, Lexeme)> {
         let run = self.src.get(at)?;
-        if ctx.has(Ctx::RESERVED)
+        if ctx.has(TokenContext::RESERVED)
             && run.len() <= 8
             && let Some(kw) = Kw::from_bytes(run)
         {
@@ -443,7 +449,7 @@ impl Machine<'_, '_> {
         if !matches!(next, Some(b'<' | b'>')) {
             return None;
         }
-        if let Some(n) = io_number(run).filter(|_| !ctx.has(Ctx::COPIED)) {
+        if let Some(n) = io_number(run).filter(|_| !ctx.has(TokenContext::COPIED)) {
             return Some((Tk::IoNumber(n), Lexeme::None));
         }
         let inside = run.strip_prefix(b"{")?.strip_suffix(b"}")?;
@@ -470,8 +476,8 @@ impl Machine<'_, '_> {
 
     /// Whether `@(` and the like are part of words here.
     #[inline]
-    pub fn extglob_on(&self, ctx: Ctx) -> bool {
-        self.opts.extglob || ctx.has(Ctx::EXTGLOB)
+    pub fn extglob_on(&self, ctx: TokenContext) -> bool {
+        self.opts.extglob || ctx.has(TokenContext::EXTGLOB)
     }
 }
 

@@ -1,29 +1,29 @@
 //! Unquoted words (POSIX XCU 2.3 rules 4 to 10).
 
 use super::table::{self, BREAK, QUOTE, is};
-use super::token::{Ctx, Lexeme};
-use super::{Machine, Res};
+use super::token::{Lexeme, TokenContext};
+use super::{CommandParser, Res};
 use crate::ast::{Text, Word, WordPart};
 
 /// Puts the parts of a word together, merging neighbouring text.
 #[derive(Default)]
-pub(crate) struct Builder {
+pub(crate) struct WordBuilder {
     pub parts: Vec<WordPart>,
     text: Vec<u8>,
-    kind: Kind,
+    kind: TextQuoting,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Kind {
+enum TextQuoting {
     #[default]
     None,
     Literal,
     Quoted,
 }
 
-impl Builder {
+impl WordBuilder {
     #[inline]
-    fn text(&mut self, kind: Kind, bytes: &[u8]) {
+    fn text(&mut self, kind: TextQuoting, bytes: &[u8]) {
         if self.kind != kind {
             self.flush();
             self.kind = kind;
@@ -35,14 +35,14 @@ impl Builder {
     #[inline]
     pub fn literal(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
-            self.text(Kind::Literal, bytes);
+            self.text(TextQuoting::Literal, bytes);
         }
     }
 
     /// Quoted text; an empty one counts, too (`''`).
     #[inline]
     pub fn quoted(&mut self, bytes: &[u8]) {
-        self.text(Kind::Quoted, bytes);
+        self.text(TextQuoting::Quoted, bytes);
     }
 
     /// Text within quotes, if there is any.
@@ -62,12 +62,12 @@ impl Builder {
     fn flush(&mut self) {
         let text = || std::rc::Rc::new(self.text.clone());
         match self.kind {
-            Kind::None => return,
-            Kind::Literal => self.parts.push(WordPart::Literal(text())),
-            Kind::Quoted => self.parts.push(WordPart::Quoted(text())),
+            TextQuoting::None => return,
+            TextQuoting::Literal => self.parts.push(WordPart::Literal(text())),
+            TextQuoting::Quoted => self.parts.push(WordPart::Quoted(text())),
         }
         self.text.clear();
-        self.kind = Kind::None;
+        self.kind = TextQuoting::None;
     }
 
     /// The parts.
@@ -83,25 +83,25 @@ impl Builder {
 
     /// The last byte of the word so far, if it is unquoted text.
     fn last_literal(&self) -> Option<u8> {
-        if self.kind == Kind::Literal { self.text.last().copied() } else { None }
+        if self.kind == TextQuoting::Literal { self.text.last().copied() } else { None }
     }
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// The word at `pos`.
     #[inline(never)]
-    pub fn lex_word(&mut self, ctx: Ctx) -> Res<Lexeme> {
+    pub fn lex_word(&mut self, ctx: TokenContext) -> Res<Lexeme> {
         self.begin_word();
         let mut keep_until = self.pos;
-        if ctx.has(Ctx::ASSIGN.with(Ctx::DECL).with(Ctx::LET))
+        if ctx.has(TokenContext::ASSIGN.with(TokenContext::DECL).with(TokenContext::LET))
             && self.peek().is_some_and(|b| is(b, table::NAME_START))
         {
             match self.lex_assignment(ctx)? {
-                super::assign::Outcome::Assign(a) => {
+                super::assign::AssignLexeme::Assign(a) => {
                     self.end_word();
                     return Ok(a);
                 }
-                super::assign::Outcome::Word { bracket_end } => keep_until = bracket_end,
+                super::assign::AssignLexeme::Word { bracket_end } => keep_until = bracket_end,
             }
         }
         let word = self.lex_plain_word(ctx, keep_until)?;
@@ -110,15 +110,20 @@ impl Machine<'_, '_> {
     }
 
     /// A word that is no assignment. Bytes before `keep_until` do not end it (`a[1 2]`).
-    pub fn lex_plain_word(&mut self, ctx: Ctx, keep_until: usize) -> Res<Word> {
+    pub fn lex_plain_word(&mut self, ctx: TokenContext, keep_until: usize) -> Res<Word> {
         let start = self.pos;
-        let mut b = Builder::default();
+        let mut b = WordBuilder::default();
         self.word_parts(&mut b, ctx, keep_until)?;
         Ok(b.into_word(self.raw_from(start)))
     }
 
     /// Adds the parts up to the end of the word.
-    pub fn word_parts(&mut self, b: &mut Builder, ctx: Ctx, keep_until: usize) -> Res<()> {
+    pub fn word_parts(
+        &mut self,
+        b: &mut WordBuilder,
+        ctx: TokenContext,
+        keep_until: usize,
+    ) -> Res<()> {
         loop {
             b.literal(self.run(|c| is(c, BREAK | QUOTE)));
             let Some(c) = self.peek() else { return Ok(()) };
@@ -128,13 +133,13 @@ impl Machine<'_, '_> {
                         let part = self.process_sub()?;
                         b.part(part);
                     }
-                    b'(' if ctx.has(Ctx::REGEX) => self.paren_group(b)?,
+                    b'(' if ctx.has(TokenContext::REGEX) => self.paren_group(b)?,
                     b'(' if self.extglob_on(ctx)
                         && b.last_literal().is_some_and(|l| b"?*+@!".contains(&l)) =>
                     {
                         self.paren_group(b)?;
                     }
-                    b'|' if ctx.has(Ctx::REGEX) => {
+                    b'|' if ctx.has(TokenContext::REGEX) => {
                         b.literal(b"|");
                         self.pos += 1;
                     }
@@ -160,7 +165,7 @@ impl Machine<'_, '_> {
 
     /// One quoted or expanded piece that starts with `c`, outside double quotes.
     #[inline(never)]
-    pub fn quoting(&mut self, b: &mut Builder, c: u8) -> Res<()> {
+    pub fn quoting(&mut self, b: &mut WordBuilder, c: u8) -> Res<()> {
         match c {
             b'\\' => self.backslash(b),
             b'\'' => self.single_quoted(b)?,

@@ -1,9 +1,9 @@
 //! `(( expr ))` (bash manual 3.2.5.2).
 
-use crate::ast::{Arith, CommandKind, Word};
-use crate::lex::{Machine, Res};
+use crate::ast::{ArithText, CommandKind, Word};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// The expression of `((...))`, with the first parenthesis read ahead and `pos` at the second.
     /// `false`: these are nested subshells; nothing was used up.
     #[inline(never)]
@@ -23,10 +23,13 @@ impl Machine<'_, '_> {
     }
 
     /// The expression in `src[start..end]`, which has been skipped already and began at `line`.
-    pub fn arith_slice(&mut self, start: usize, end: usize, line: u32) -> Res<Arith> {
+    pub fn arith_slice(&mut self, start: usize, end: usize, line: u32) -> Res<ArithText> {
         let text = self.src.get(start..end).unwrap_or_default();
         if text.iter().all(|b| matches!(b, b' ' | b'\t' | b'\n')) {
-            return Ok(Arith { word: Word { parts: Vec::new(), raw: text.into() }, expr: None });
+            return Ok(ArithText {
+                word: Word { parts: Vec::new(), raw: text.into() },
+                expr: None,
+            });
         }
         let text = text.to_vec();
         self.parse_arith_inner(text, line)

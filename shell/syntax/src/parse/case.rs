@@ -1,21 +1,21 @@
 //! `case` (POSIX XCU 2.9.4.3; bash manual 3.2.5.2).
 
-use crate::ast::{Case, CaseArm, CaseEnd, CommandKind, Word};
-use crate::lex::token::{Ctx, Kw, Tk};
-use crate::lex::{Machine, Res};
+use crate::ast::{CaseArm, CaseCommand, CaseEnd, CommandKind, Word};
+use crate::lex::token::{Kw, Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `case ... esac`, the `case` read ahead.
     #[inline(never)]
     pub fn case_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
-        let subject = self.expect_word(Ctx::ARG)?;
-        self.skip_newlines(Ctx::RESERVED)?;
+        let subject = self.expect_word(TokenContext::ARG)?;
+        self.skip_newlines(TokenContext::RESERVED)?;
         self.expect_kw(Kw::In)?;
         let mut arms = Vec::new();
         loop {
-            self.skip_newlines(Ctx::RESERVED)?;
-            if self.next_kind(Ctx::RESERVED)? == Tk::Kw(Kw::Esac) {
+            self.skip_newlines(TokenContext::RESERVED)?;
+            if self.next_kind(TokenContext::RESERVED)? == Tk::Kw(Kw::Esac) {
                 self.skip_token();
                 break;
             }
@@ -27,7 +27,7 @@ impl Machine<'_, '_> {
                 break;
             }
         }
-        *out = CommandKind::Case(Case { subject, arms });
+        *out = CommandKind::Case(CaseCommand { subject, arms });
         Ok(())
     }
 
@@ -36,7 +36,7 @@ impl Machine<'_, '_> {
     fn case_arm(&mut self) -> Res<(CaseArm, bool)> {
         let patterns = self.case_patterns()?;
         let body = self.compound_list(true)?;
-        let (end, ended) = match self.next_kind(Ctx::RESERVED)? {
+        let (end, ended) = match self.next_kind(TokenContext::RESERVED)? {
             Tk::SemiSemi => (CaseEnd::Break, true),
             Tk::SemiAmp => (CaseEnd::FallThrough, true),
             Tk::SemiSemiAmp => (CaseEnd::Continue, true),
@@ -51,18 +51,18 @@ impl Machine<'_, '_> {
     /// `[(] pattern | pattern )`, the first token read ahead.
     #[inline(never)]
     fn case_patterns(&mut self) -> Res<Vec<Word>> {
-        if self.next_kind(Ctx::RESERVED)? == Tk::LParen {
+        if self.next_kind(TokenContext::RESERVED)? == Tk::LParen {
             self.skip_token();
             // `esac` after the parenthesis is a pattern.
-            self.next_kind(Ctx::ARG)?;
+            self.next_kind(TokenContext::ARG)?;
         }
         let mut patterns = Vec::new();
         loop {
-            if matches!(self.next_kind(Ctx::ARG)?, Tk::Kw(_)) {
+            if matches!(self.next_kind(TokenContext::ARG)?, Tk::Kw(_)) {
                 self.reserved_as_word();
             }
-            patterns.push(self.expect_word(Ctx::ARG)?);
-            match self.next_kind(Ctx::ARG)? {
+            patterns.push(self.expect_word(TokenContext::ARG)?);
+            match self.next_kind(TokenContext::ARG)? {
                 Tk::Pipe => self.skip_token(),
                 Tk::RParen => {
                     self.skip_token();

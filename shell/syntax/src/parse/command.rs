@@ -1,17 +1,17 @@
 //! Commands: what starts here, and the redirections after a compound command.
 
 use crate::ast::{Command, CommandKind, SimpleCommand, Word, WordPart};
-use crate::lex::token::{Ctx, Kw, Lexeme, Tk};
-use crate::lex::{Machine, Res};
+use crate::lex::token::{Kw, Lexeme, Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
 /// Nesting cost of a compound command.
 const COST: u32 = 5;
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// A command whose first token is read ahead. Commands are written through a reference
     /// rather than returned: they are big, and the stack has to hold many of them at once.
     pub fn command(&mut self, out: &mut Command) -> Res<()> {
-        match self.next_kind(Ctx::COMMAND)? {
+        match self.next_kind(TokenContext::COMMAND)? {
             Tk::Kw(Kw::Function) => self.function_keyword(out),
             Tk::Kw(Kw::Coproc) => self.coproc(out),
             Tk::LParen | Tk::Kw(_) => self.compound(out),
@@ -25,7 +25,7 @@ impl Machine<'_, '_> {
         self.enter(COST)?;
         out.line = self.look.as_ref().map_or(self.line, |t| t.line);
         let kind = &mut out.kind;
-        match self.next_kind(Ctx::COMMAND)? {
+        match self.next_kind(TokenContext::COMMAND)? {
             Tk::LParen => self.paren(kind)?,
             Tk::Kw(kw) => match kw {
                 Kw::LBrace => self.brace_group(kind)?,
@@ -79,7 +79,7 @@ impl Machine<'_, '_> {
 
     /// Whether the next token is a word spelled `text`.
     pub fn next_is_text(&mut self, text: &[u8]) -> Res<bool> {
-        if self.next_kind(Ctx::COMMAND)? != Tk::Word {
+        if self.next_kind(TokenContext::COMMAND)? != Tk::Word {
             return Ok(false);
         }
         Ok(matches!(&self.look, Some(t) if matches!(&t.lexeme, Lexeme::Word(w) if *w.raw == *text)))
@@ -87,7 +87,7 @@ impl Machine<'_, '_> {
 
     /// The next token, which has to be a word, read in context `ctx`; reserved words, if the
     /// context recognises them, are unexpected.
-    pub fn expect_word(&mut self, ctx: Ctx) -> Res<Word> {
+    pub fn expect_word(&mut self, ctx: TokenContext) -> Res<Word> {
         if self.next_kind(ctx)? != Tk::Word {
             return Err(self.unexpected());
         }

@@ -1,14 +1,14 @@
 //! `[[ expr ]]` (bash manual 3.2.5.2, 6.4).
 
 use crate::ast::{CommandKind, Cond, CondOp, Text, Word};
-use crate::error::{Cause, SyntaxError};
-use crate::lex::token::{Ctx, Lexeme, Tk, Token};
-use crate::lex::{Machine, Res};
+use crate::error::{SyntaxCause, SyntaxError};
+use crate::lex::token::{Lexeme, SyntaxToken, Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
 /// Operands are read as ordinary words: digits before `<` are no word, which bash trips over, too.
-const OPERAND: Ctx = Ctx::ARG;
+const OPERAND: TokenContext = TokenContext::ARG;
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `[[ ... ]]`, its opening read ahead.
     #[inline(never)]
     pub fn cond_command(&mut self, out: &mut CommandKind) -> Res<()> {
@@ -17,7 +17,7 @@ impl Machine<'_, '_> {
         let cond = self.cond_or()?;
         let mut e = match self.next_kind(OPERAND)? {
             Tk::Eof => {
-                let mut e = self.error(line, Cause::OpenCondition);
+                let mut e = self.error(line, SyntaxCause::OpenCondition);
                 e.incomplete = true;
                 return Err(e);
             }
@@ -143,7 +143,7 @@ impl Machine<'_, '_> {
             Tk::Word if self.at_cond_end()? => return Ok(lone(left)),
             Tk::Word => {
                 let found = match &self.look {
-                    Some(Token { lexeme: Lexeme::Word(w), .. }) => binary_op(&w.raw),
+                    Some(SyntaxToken { lexeme: Lexeme::Word(w), .. }) => binary_op(&w.raw),
                     _ => None,
                 };
                 match found {
@@ -161,8 +161,10 @@ impl Machine<'_, '_> {
         };
         self.skip_token();
         let ctx = match op {
-            CondOp::Regex => OPERAND.with(Ctx::REGEX),
-            CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => OPERAND.with(Ctx::EXTGLOB),
+            CondOp::Regex => OPERAND.with(TokenContext::REGEX),
+            CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => {
+                OPERAND.with(TokenContext::EXTGLOB)
+            }
             _ => OPERAND,
         };
         match self.next_kind(ctx)? {
@@ -192,7 +194,7 @@ impl Machine<'_, '_> {
     fn cond_error(&mut self, sentence: &'static str) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else {
             let (sentence, token) = (sentence.into(), Text::default());
-            return self.error(self.line, Cause::Condition { sentence, token });
+            return self.error(self.line, SyntaxCause::Condition { sentence, token });
         };
         let newline = matches!(t.kind, Tk::Newline | Tk::Eof);
         let token = match newline {
@@ -200,7 +202,7 @@ impl Machine<'_, '_> {
             false => self.token_text(&t).into(),
         };
         let line = if newline { t.line } else { self.line };
-        let cause = Cause::Condition { sentence: sentence.into(), token };
+        let cause = SyntaxCause::Condition { sentence: sentence.into(), token };
         let mut e = self.error(line, cause);
         e.incomplete = t.kind == Tk::Eof;
         e

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use super::command::empty_command;
 use crate::ast::{Command, CommandKind, Coproc, Text};
-use crate::lex::token::{Ctx, Lexeme, Tk};
-use crate::lex::{Machine, Res};
+use crate::lex::token::{Lexeme, Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `coproc [NAME] command`, the `coproc` read ahead. Only a compound command takes a name.
     #[inline(never)]
     pub fn coproc(&mut self, out: &mut Command) -> Res<()> {
@@ -22,7 +22,7 @@ impl Machine<'_, '_> {
     /// What follows the `coproc`; gives the name.
     #[inline(never)]
     fn coproc_body(&mut self, body: &mut Command) -> Res<Option<Text>> {
-        let kind = self.next_kind(Ctx::COMMAND)?;
+        let kind = self.next_kind(TokenContext::COMMAND)?;
         if Self::starts_compound(kind) {
             self.compound(body)?;
             return Ok(None);
@@ -36,7 +36,7 @@ impl Machine<'_, '_> {
         }
         // A word: a name if a compound command follows it.
         let word = self.take();
-        let next = self.next_kind(Ctx::COMMAND)?;
+        let next = self.next_kind(TokenContext::COMMAND)?;
         if Self::starts_compound(next)
             && let Lexeme::Word(name) = word.lexeme
         {

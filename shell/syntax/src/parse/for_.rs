@@ -1,16 +1,16 @@
 //! `for`, `for ((...))` and `select` (POSIX XCU 2.9.4.2; bash manual 3.2.5.1, 3.2.5.2).
 
-use crate::ast::{Arith, ArithFor, CommandKind, For, List, Text, Word};
-use crate::error::{Cause, SyntaxError};
-use crate::lex::token::{Ctx, Kw, Tk};
-use crate::lex::{Machine, Res};
+use crate::ast::{ArithFor, ArithText, CommandKind, CommandList, For, Text, Word};
+use crate::error::{SyntaxCause, SyntaxError};
+use crate::lex::token::{Kw, Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `for ...`, the `for` read ahead.
     #[inline(never)]
     pub fn for_command(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
-        if self.next_kind(Ctx::ARG)? == Tk::LParen && self.peek() == Some(b'(') {
+        if self.next_kind(TokenContext::ARG)? == Tk::LParen && self.peek() == Some(b'(') {
             return self.arith_for(out);
         }
         *out = CommandKind::For(self.for_words()?);
@@ -35,36 +35,36 @@ impl Machine<'_, '_> {
 
     #[inline(never)]
     fn for_head(&mut self) -> Res<(Text, Option<Vec<Word>>)> {
-        let name = self.expect_word(Ctx::ARG)?.raw;
+        let name = self.expect_word(TokenContext::ARG)?.raw;
         let mut words = None;
-        if self.next_kind(Ctx::RESERVED)? == Tk::Semi {
+        if self.next_kind(TokenContext::RESERVED)? == Tk::Semi {
             self.skip_token();
-            self.skip_newlines(Ctx::RESERVED.with(Ctx::ALIAS))?;
+            self.skip_newlines(TokenContext::RESERVED.with(TokenContext::ALIAS))?;
         } else {
-            if self.next_kind(Ctx::RESERVED)? == Tk::Kw(Kw::LBrace) {
+            if self.next_kind(TokenContext::RESERVED)? == Tk::Kw(Kw::LBrace) {
                 return Err(self.unexpected());
             }
-            self.skip_newlines(Ctx::RESERVED)?;
-            if self.next_kind(Ctx::RESERVED)? == Tk::Kw(Kw::In) {
+            self.skip_newlines(TokenContext::RESERVED)?;
+            if self.next_kind(TokenContext::RESERVED)? == Tk::Kw(Kw::In) {
                 self.skip_token();
                 let mut list = Vec::new();
-                while self.next_kind(Ctx::ARG)? == Tk::Word {
-                    list.push(self.expect_word(Ctx::ARG)?);
+                while self.next_kind(TokenContext::ARG)? == Tk::Word {
+                    list.push(self.expect_word(TokenContext::ARG)?);
                 }
                 words = Some(list);
-                if !matches!(self.next_kind(Ctx::ARG)?, Tk::Semi | Tk::Newline) {
+                if !matches!(self.next_kind(TokenContext::ARG)?, Tk::Semi | Tk::Newline) {
                     return Err(self.unexpected());
                 }
                 self.skip_token();
-                self.skip_newlines(Ctx::RESERVED.with(Ctx::ALIAS))?;
+                self.skip_newlines(TokenContext::RESERVED.with(TokenContext::ALIAS))?;
             }
         }
         Ok((name, words))
     }
 
     /// `do list done` or `{ list; }`
-    fn loop_body(&mut self) -> Res<List> {
-        if self.next_kind(Ctx::RESERVED.with(Ctx::ALIAS))? == Tk::Kw(Kw::LBrace) {
+    fn loop_body(&mut self) -> Res<CommandList> {
+        if self.next_kind(TokenContext::RESERVED.with(TokenContext::ALIAS))? == Tk::Kw(Kw::LBrace) {
             return self.brace_body();
         }
         self.do_group()
@@ -88,7 +88,7 @@ impl Machine<'_, '_> {
         self.skip_token();
         self.pos += 1;
         let Some((start, end)) = self.skip_double_paren()? else {
-            return Err(self.error(line, Cause::OpenFor));
+            return Err(self.error(line, SyntaxCause::OpenFor));
         };
         let Some([init, condition, step]) = self.split_semicolons(start, end) else {
             return Err(self.arith_for_error(line, start, end));
@@ -96,15 +96,16 @@ impl Machine<'_, '_> {
         let init = self.for_part(init, line)?;
         let condition = self.for_part(condition, line)?;
         let step = self.for_part(step, line)?;
-        if self.next_kind(Ctx::RESERVED.with(Ctx::ALIAS))? == Tk::Semi {
+        if self.next_kind(TokenContext::RESERVED.with(TokenContext::ALIAS))? == Tk::Semi {
             self.skip_token();
         }
-        self.skip_newlines(Ctx::RESERVED.with(Ctx::ALIAS))?;
-        *out = CommandKind::ArithFor(ArithFor { init, condition, step, body: List::default() });
+        self.skip_newlines(TokenContext::RESERVED.with(TokenContext::ALIAS))?;
+        *out =
+            CommandKind::ArithFor(ArithFor { init, condition, step, body: CommandList::default() });
         Ok(())
     }
 
-    fn for_part(&mut self, (start, end): (usize, usize), line: u32) -> Res<Option<Arith>> {
+    fn for_part(&mut self, (start, end): (usize, usize), line: u32) -> Res<Option<ArithText>> {
         let text = self.src.get(start..end).unwrap_or_default();
         if text.iter().all(|b| matches!(b, b' ' | b'\t')) {
             // Traces and traps show it, too.
@@ -155,7 +156,7 @@ impl Machine<'_, '_> {
     fn arith_for_error(&self, line: u32, start: usize, end: usize) -> Box<SyntaxError> {
         let text = self.src.get(start..end).unwrap_or_default();
         let few = text.iter().filter(|&&b| b == b';').count() < 2;
-        let cause = if few { Cause::FewExpressions } else { Cause::ManyExpressions };
+        let cause = if few { SyntaxCause::FewExpressions } else { SyntaxCause::ManyExpressions };
         let mut e = self.error(line, cause);
         let mut second = b"syntax error: `((".to_vec();
         second.extend_from_slice(text);

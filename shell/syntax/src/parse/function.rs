@@ -3,16 +3,16 @@
 use std::rc::Rc;
 
 use super::command::empty_command;
-use crate::ast::{Command, CommandKind, Function, Text};
-use crate::lex::token::{Ctx, Tk};
-use crate::lex::{Machine, Res};
+use crate::ast::{Command, CommandKind, FunctionCommand, Text};
+use crate::lex::token::{Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `name () body`, with the opening parenthesis read ahead.
     #[inline(never)]
     pub fn function_parens(&mut self, name: Text, out: &mut Command) -> Res<()> {
         self.skip_token();
-        if self.next_kind(Ctx::ARG)? != Tk::RParen {
+        if self.next_kind(TokenContext::ARG)? != Tk::RParen {
             return Err(self.unexpected());
         }
         self.skip_token();
@@ -24,12 +24,12 @@ impl Machine<'_, '_> {
     pub fn function_keyword(&mut self, out: &mut Command) -> Res<()> {
         out.line = self.look.as_ref().map_or(self.line, |t| t.line);
         self.skip_token();
-        let name = self.expect_word(Ctx::ARG)?.raw;
+        let name = self.expect_word(TokenContext::ARG)?.raw;
         // `((` after the name starts an arithmetic body.
-        if self.next_kind(Ctx::COMMAND)? == Tk::LParen && self.peek() != Some(b'(') {
+        if self.next_kind(TokenContext::COMMAND)? == Tk::LParen && self.peek() != Some(b'(') {
             let mark = self.mark();
             let paren = self.take();
-            if self.next_kind(Ctx::COMMAND)? == Tk::RParen {
+            if self.next_kind(TokenContext::COMMAND)? == Tk::RParen {
                 self.skip_token();
             } else {
                 // A subshell body.
@@ -42,14 +42,14 @@ impl Machine<'_, '_> {
 
     #[inline(never)]
     fn function_body(&mut self, name: Text, keyword: bool, out: &mut Command) -> Res<()> {
-        self.skip_newlines(Ctx::COMMAND)?;
-        let kind = self.next_kind(Ctx::COMMAND)?;
+        self.skip_newlines(TokenContext::COMMAND)?;
+        let kind = self.next_kind(TokenContext::COMMAND)?;
         if !Self::starts_compound(kind) {
             return Err(self.unexpected());
         }
         let mut body = empty_command();
         self.compound(&mut body)?;
-        out.kind = CommandKind::Function(Rc::new(Function { name, body: *body, keyword }));
+        out.kind = CommandKind::Function(Rc::new(FunctionCommand { name, body: *body, keyword }));
         Ok(())
     }
 }

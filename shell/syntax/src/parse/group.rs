@@ -3,11 +3,11 @@
 
 use std::rc::Rc;
 
-use crate::ast::{CommandKind, List};
-use crate::lex::token::{Ctx, Kw, Tk};
-use crate::lex::{Machine, Res};
+use crate::ast::{CommandKind, CommandList};
+use crate::lex::token::{Kw, Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `{ list; }`, its brace read ahead.
     #[inline(never)]
     pub fn brace_group(&mut self, out: &mut CommandKind) -> Res<()> {
@@ -16,7 +16,7 @@ impl Machine<'_, '_> {
     }
 
     /// The list in braces, the opening one read ahead.
-    pub fn brace_body(&mut self) -> Res<List> {
+    pub fn brace_body(&mut self) -> Res<CommandList> {
         self.skip_token();
         let body = self.compound_list(false)?;
         self.expect_kw(Kw::RBrace)?;
@@ -35,7 +35,7 @@ impl Machine<'_, '_> {
         }
         self.skip_token();
         let body = self.compound_list(false)?;
-        if self.next_kind(Ctx::RESERVED)? != Tk::RParen {
+        if self.next_kind(TokenContext::RESERVED)? != Tk::RParen {
             return Err(self.unexpected());
         }
         self.skip_token();

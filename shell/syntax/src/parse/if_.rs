@@ -1,10 +1,10 @@
 //! `if` (POSIX XCU 2.9.4.4).
 
 use crate::ast::{CommandKind, If};
-use crate::lex::token::{Ctx, Kw, Tk};
-use crate::lex::{Machine, Res};
+use crate::lex::token::{Kw, Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `if ... fi`, the `if` read ahead.
     #[inline(never)]
     pub fn if_command(&mut self, out: &mut CommandKind) -> Res<()> {
@@ -17,7 +17,7 @@ impl Machine<'_, '_> {
             self.expect_kw(Kw::Then)?;
             let body = self.compound_list(false)?;
             branches.push((condition, body));
-            match self.next_kind(Ctx::RESERVED)? {
+            match self.next_kind(TokenContext::RESERVED)? {
                 Tk::Kw(Kw::Elif) => continue,
                 Tk::Kw(Kw::Else) => {
                     self.skip_token();

@@ -1,19 +1,19 @@
 //! Lists (POSIX XCU 2.9.3; bash manual 3.2.4).
 
 use super::simple::is_redirect;
-use crate::ast::{AndOr, Connector, Item, List};
-use crate::lex::token::{Ctx, Kw, Tk};
-use crate::lex::{Machine, Res};
+use crate::ast::{AndOr, CommandList, Connector, ListItem};
+use crate::lex::token::{Kw, Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// One complete command, up to and including its newline; `None` at the end of input.
-    pub fn complete_command(&mut self) -> Res<Option<List>> {
+    pub fn complete_command(&mut self) -> Res<Option<CommandList>> {
         self.st.started = false;
         self.st.not_arith.clear();
         // The first word may have some already.
         // Empty lines and comments.
         loop {
-            match self.next_kind(Ctx::COMMAND)? {
+            match self.next_kind(TokenContext::COMMAND)? {
                 Tk::Eof => {
                     self.skip_token();
                     return Ok(None);
@@ -23,11 +23,11 @@ impl Machine<'_, '_> {
             }
         }
         self.st.started = true;
-        let mut list = List::default();
+        let mut list = CommandList::default();
         loop {
             let and_or = self.and_or()?;
-            let mut item = Item { and_or, background: false, newline: false };
-            let kind = self.next_kind(Ctx::RESERVED)?;
+            let mut item = ListItem { and_or, background: false, newline: false };
+            let kind = self.next_kind(TokenContext::RESERVED)?;
             if matches!(kind, Tk::Semi | Tk::Amp) {
                 self.skip_token();
                 item.background = kind == Tk::Amp;
@@ -35,7 +35,7 @@ impl Machine<'_, '_> {
             list.items.push(item);
             match kind {
                 Tk::Newline | Tk::Eof => break,
-                Tk::Semi | Tk::Amp => match self.next_kind(Ctx::COMMAND)? {
+                Tk::Semi | Tk::Amp => match self.next_kind(TokenContext::COMMAND)? {
                     Tk::Newline | Tk::Eof => break,
                     _ => {}
                 },
@@ -49,17 +49,17 @@ impl Machine<'_, '_> {
 
     /// The list inside a compound command, up to a token that cannot start a command, which is
     /// left read ahead for the caller to judge. An empty list is an error unless `may_be_empty`.
-    pub fn compound_list(&mut self, may_be_empty: bool) -> Res<List> {
-        let mut list = List::default();
+    pub fn compound_list(&mut self, may_be_empty: bool) -> Res<CommandList> {
+        let mut list = CommandList::default();
         loop {
-            self.skip_newlines(Ctx::COMMAND)?;
-            let kind = self.next_kind(Ctx::COMMAND)?;
+            self.skip_newlines(TokenContext::COMMAND)?;
+            let kind = self.next_kind(TokenContext::COMMAND)?;
             if !starts_command(kind) {
                 break;
             }
             let and_or = self.and_or()?;
-            let mut item = Item { and_or, background: false, newline: false };
-            let kind = self.next_kind(Ctx::RESERVED)?;
+            let mut item = ListItem { and_or, background: false, newline: false };
+            let kind = self.next_kind(TokenContext::RESERVED)?;
             if matches!(kind, Tk::Semi | Tk::Amp | Tk::Newline) {
                 self.skip_token();
                 item.background = kind == Tk::Amp;
@@ -81,13 +81,13 @@ impl Machine<'_, '_> {
         let first = self.pipeline()?;
         let mut rest = Vec::new();
         loop {
-            let connector = match self.next_kind(Ctx::RESERVED)? {
+            let connector = match self.next_kind(TokenContext::RESERVED)? {
                 Tk::AndAnd => Connector::And,
                 Tk::OrOr => Connector::Or,
                 _ => return Ok(AndOr { first, rest }),
             };
             self.skip_token();
-            self.skip_newlines(Ctx::COMMAND)?;
+            self.skip_newlines(TokenContext::COMMAND)?;
             rest.push((connector, self.pipeline()?));
         }
     }

@@ -1,7 +1,7 @@
 //! The parser: recursive descent over the grammar of POSIX XCU 2.10 and bash manual section 3.
 //!
 //! # Map
-//! - [`Parser`] (this file): complete commands, one after another; options and input.
+//! - [`ArithParser`] (this file): complete commands, one after another; options and input.
 //! - [`list`], [`pipeline`]: `;`, `&`, `&&`, `||`, `|`, `!`, `time`.
 //! - [`command`]: which command starts here; one file per compound command.
 //! - [`simple`], [`redirect`]: simple commands, redirections.
@@ -29,9 +29,9 @@ mod runtime;
 mod simple;
 mod while_;
 
-use crate::ast::List;
-use crate::error::{SyntaxError, Warning};
-use crate::lex::{Machine, State};
+use crate::ast::CommandList;
+use crate::error::{SyntaxError, SyntaxWarning};
+use crate::lex::{CommandParser, ParseState};
 
 pub use complete::is_complete;
 pub use runtime::{
@@ -75,7 +75,7 @@ impl Aliases for NoAliases {
 }
 
 /// More source text on demand, for standard input and prompts.
-pub trait Input {
+pub trait SourceInput {
     /// Appends the next line, its newline included, to `buf`; `false` at the end of input.
     /// `continuation`: a command has begun already (time for `PS2`).
     fn read_line(&mut self, buf: &mut Vec<u8>, continuation: bool) -> bool;
@@ -83,7 +83,7 @@ pub trait Input {
 
 /// Reads one complete command after another.
 pub struct Parser<'i> {
-    state: State<'i>,
+    state: ParseState<'i>,
 }
 
 impl<'i> Parser<'i> {
@@ -91,12 +91,19 @@ impl<'i> Parser<'i> {
     pub fn new(src: impl Into<Vec<u8>>, options: ParseOptions) -> Self {
         let mut src = src.into();
         crate::lex::end_line(&mut src);
-        Parser { state: State { src, line: options.first_line, opts: options, ..State::default() } }
+        Parser {
+            state: ParseState {
+                src,
+                line: options.first_line,
+                opts: options,
+                ..ParseState::default()
+            },
+        }
     }
 
     /// Parses line by line as `input` delivers them, never asking for a line before the one
     /// that completes a command was used up.
-    pub fn with_input(input: Box<dyn Input + 'i>, options: ParseOptions) -> Self {
+    pub fn with_input(input: Box<dyn SourceInput + 'i>, options: ParseOptions) -> Self {
         let mut parser = Parser::new(Vec::new(), options);
         parser.state.input = Some(input);
         parser
@@ -104,9 +111,12 @@ impl<'i> Parser<'i> {
 
     /// The next complete command: everything up to the newline that ends it. `None` at the end.
     /// After an error the parser stands after the offending line.
-    pub fn next_command(&mut self, aliases: &dyn Aliases) -> Result<Option<List>, SyntaxError> {
+    pub fn next_command(
+        &mut self,
+        aliases: &dyn Aliases,
+    ) -> Result<Option<CommandList>, SyntaxError> {
         self.forget_used();
-        let mut machine = Machine { st: std::mem::take(&mut self.state), aliases };
+        let mut machine = CommandParser { st: std::mem::take(&mut self.state), aliases };
         let result = machine.complete_command();
         if result.is_err() {
             machine.recover();
@@ -138,7 +148,7 @@ impl<'i> Parser<'i> {
     }
 
     /// Warnings since the last call.
-    pub fn take_warnings(&mut self) -> Vec<Warning> {
+    pub fn take_warnings(&mut self) -> Vec<SyntaxWarning> {
         std::mem::take(&mut self.state.warnings)
     }
 
@@ -154,7 +164,7 @@ impl<'i> Parser<'i> {
     }
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Makes the state fit for the next command after an error: the rest of the line is skipped.
     fn recover(&mut self) {
         self.st.look = None;

@@ -1,10 +1,10 @@
 //! Pipelines, `!` and `time` (POSIX XCU 2.9.2; bash manual 3.2.3).
 
-use crate::ast::{Command, CommandKind, Pipeline, SimpleCommand, Stage, TimeFormat};
-use crate::lex::token::{Ctx, Kw, Tk};
-use crate::lex::{Machine, Res};
+use crate::ast::{Command, CommandKind, Pipeline, PipelineStage, SimpleCommand, TimeFormat};
+use crate::lex::token::{Kw, Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// A pipeline whose first token is read ahead.
     #[inline(never)]
     pub fn pipeline(&mut self) -> Res<Pipeline> {
@@ -12,7 +12,7 @@ impl Machine<'_, '_> {
         let mut negated = false;
         let mut prefixed = false;
         loop {
-            match self.next_kind(Ctx::COMMAND)? {
+            match self.next_kind(TokenContext::COMMAND)? {
                 Tk::Kw(Kw::Bang) => {
                     self.skip_token();
                     negated = !negated;
@@ -29,7 +29,7 @@ impl Machine<'_, '_> {
             prefixed = true;
         }
         let mut stages = Vec::new();
-        let ends = match self.next_kind(Ctx::COMMAND)? {
+        let ends = match self.next_kind(TokenContext::COMMAND)? {
             Tk::Newline | Tk::Semi | Tk::Eof => true,
             // `$(time)`, but not `(time)`.
             Tk::RParen => !negated && self.subs > 0 && self.depth == self.sub_depth,
@@ -41,14 +41,14 @@ impl Machine<'_, '_> {
         loop {
             let stage = new_stage(&mut stages);
             self.command(&mut stage.command)?;
-            let kind = self.next_kind(Ctx::RESERVED)?;
+            let kind = self.next_kind(TokenContext::RESERVED)?;
             stage.pipe_stderr = kind == Tk::PipeAmp;
             if !matches!(kind, Tk::Pipe | Tk::PipeAmp) {
                 return Ok(Pipeline { timed, negated, stages });
             }
             self.skip_token();
-            self.skip_newlines(Ctx::COMMAND)?;
-            match self.next_kind(Ctx::COMMAND)? {
+            self.skip_newlines(TokenContext::COMMAND)?;
+            match self.next_kind(TokenContext::COMMAND)? {
                 Tk::Kw(Kw::Bang) => return Err(self.unexpected()),
                 // After a `|`, `time` is a command like any other.
                 Tk::Kw(Kw::Time) => self.reserved_as_word(),
@@ -75,12 +75,12 @@ impl Machine<'_, '_> {
 
 /// Adds a stage to be filled in.
 #[inline(never)]
-fn new_stage(stages: &mut Vec<Stage>) -> &mut Stage {
+fn new_stage(stages: &mut Vec<PipelineStage>) -> &mut PipelineStage {
     let kind = CommandKind::Simple(SimpleCommand::default());
     let command = Command { kind, redirects: Vec::new(), line: 0 };
     // Most pipelines have one stage, and a stage is big.
     if stages.is_empty() {
         stages.reserve_exact(1);
     }
-    stages.push_mut(Stage { command, pipe_stderr: false })
+    stages.push_mut(PipelineStage { command, pipe_stderr: false })
 }

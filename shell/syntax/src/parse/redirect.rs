@@ -2,15 +2,15 @@
 
 use super::simple::is_redirect;
 use crate::ast::{Redirect, RedirectFd, RedirectOp, RedirectTarget, Word, WordPart};
-use crate::lex::token::{Ctx, Lexeme, Tk};
-use crate::lex::{Machine, Res};
+use crate::lex::token::{Lexeme, Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Reads the redirections after a compound command. A word right behind its last token is read as at the
     /// beginning of a command: an alias is expanded, as in bash, and an assignment is an error as such.
     pub fn redirects(&mut self, out: &mut Vec<Redirect>) -> Res<()> {
-        self.next_kind(Ctx::COMMAND)?;
-        while is_redirect(self.next_kind(Ctx::RESERVED)?) {
+        self.next_kind(TokenContext::COMMAND)?;
+        while is_redirect(self.next_kind(TokenContext::RESERVED)?) {
             self.redirect(out)?;
         }
         Ok(())
@@ -44,8 +44,8 @@ impl Machine<'_, '_> {
         };
         let word = match matches!(kind, Tk::LessAmp | Tk::GreatAmp) {
             true if self.closes() => self.dash(),
-            true => self.expect_word(Ctx::COPIED)?,
-            false => self.expect_word(Ctx::ARG)?,
+            true => self.expect_word(TokenContext::COPIED)?,
+            false => self.expect_word(TokenContext::ARG)?,
         };
         let target = if op == RedirectOp::HereDoc {
             RedirectTarget::HereDoc(self.announce_doc(&word.raw, kind == Tk::LessLessDash))
@@ -78,7 +78,7 @@ impl Machine<'_, '_> {
 
     /// The operator after a descriptor; `&>` takes none.
     fn redirect_operator(&mut self) -> Res<Tk> {
-        let kind = self.next_kind(Ctx::ARG)?;
+        let kind = self.next_kind(TokenContext::ARG)?;
         if !is_redirect(kind)
             || matches!(kind, Tk::AmpGreat | Tk::AmpGreatGreat | Tk::IoNumber(_) | Tk::IoVar)
         {

@@ -5,29 +5,29 @@ use std::rc::Rc;
 
 use super::{NoAliases, ParseOptions};
 use crate::ast::*;
-use crate::error::{Cause, SyntaxError};
-use crate::lex::arith_text::End;
+use crate::error::{SyntaxCause, SyntaxError};
+use crate::lex::arith_text::ArithEnd;
 use crate::lex::assign::quoted_word;
-use crate::lex::mode::Mode;
+use crate::lex::mode::LexMode;
 use crate::lex::table::{self, DQUOTE, NAME, is};
-use crate::lex::token::Ctx;
-use crate::lex::word::Builder;
-use crate::lex::{Machine, Res, State, param};
+use crate::lex::token::TokenContext;
+use crate::lex::word::WordBuilder;
+use crate::lex::{CommandParser, ParseState, Res, param};
 
 static NO_ALIASES: NoAliases = NoAliases;
 
-fn machine(text: &[u8], options: &ParseOptions) -> Machine<'static, 'static> {
-    let st = State {
+fn machine(text: &[u8], options: &ParseOptions) -> CommandParser<'static, 'static> {
+    let st = ParseState {
         src: text.to_vec(),
         line: options.first_line,
         opts: options.clone(),
-        ..State::default()
+        ..ParseState::default()
     };
-    Machine { st, aliases: &NO_ALIASES }
+    CommandParser { st, aliases: &NO_ALIASES }
 }
 
 /// Parses a whole text without aliases (functions and stages shipped to a spawned shell).
-pub fn parse_all(src: &[u8], options: &ParseOptions) -> Result<List, SyntaxError> {
+pub fn parse_all(src: &[u8], options: &ParseOptions) -> Result<CommandList, SyntaxError> {
     let mut m = machine(src, options);
     crate::lex::end_line(&mut m.st.src);
     m.all().map_err(|e| *e)
@@ -37,9 +37,9 @@ pub fn parse_all(src: &[u8], options: &ParseOptions) -> Result<List, SyntaxError
 pub fn parse_word(text: &[u8], options: &ParseOptions) -> Result<Word, SyntaxError> {
     let mut m = machine(text, options);
     m.begin_word();
-    let mut b = Builder::default();
+    let mut b = WordBuilder::default();
     let keep_until = text.len();
-    m.word_parts(&mut b, Ctx::ARG, keep_until).map_err(|e| *e)?;
+    m.word_parts(&mut b, TokenContext::ARG, keep_until).map_err(|e| *e)?;
     Ok(b.into_word(m.raw_from(0)))
 }
 
@@ -51,7 +51,7 @@ pub fn parse_dquoted(text: &[u8], options: &ParseOptions) -> Result<Word, Syntax
     let mut m = machine(text, options);
     m.st.mode.heredoc = true;
     m.begin_word();
-    let mut b = Builder::default();
+    let mut b = WordBuilder::default();
     m.dquoted_text(&mut b).map_err(|e| *e)?;
     Ok(Word { parts: non_empty(b.finish()), raw: text.into() })
 }
@@ -124,20 +124,20 @@ pub fn parse_array(text: &[u8], options: &ParseOptions) -> Result<Vec<ArrayEleme
     let mut m = machine(text, options);
     m.begin_word();
     if m.peek() != Some(b'(') {
-        return Err(*m.error(options.first_line, Cause::NoToken));
+        return Err(*m.error(options.first_line, SyntaxCause::NoToken));
     }
     let elements = m.array().map_err(|e| *e)?;
     Ok(elements)
 }
 
 /// Parses arithmetic text that may hold expansions (`let`, a subscript's inside).
-pub fn parse_arith(text: &[u8], options: &ParseOptions) -> Result<Arith, SyntaxError> {
+pub fn parse_arith(text: &[u8], options: &ParseOptions) -> Result<ArithText, SyntaxError> {
     let mut m = machine(text, options);
     m.st.mode.run_time = true;
     m.arith_input().map(own).map_err(|e| *e)
 }
 
-fn own(arith: Rc<Arith>) -> Arith {
+fn own(arith: Rc<ArithText>) -> ArithText {
     Rc::try_unwrap(arith).unwrap_or_else(|shared| (*shared).clone())
 }
 
@@ -148,27 +148,27 @@ fn non_empty(mut parts: Vec<WordPart>) -> Vec<WordPart> {
     parts
 }
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// A parser of `text`, which stands inside the text of this one at `line`.
-    pub(crate) fn inner(&self, text: Vec<u8>, line: u32) -> Machine<'_, 'static> {
-        let st = State {
+    pub(crate) fn inner(&self, text: Vec<u8>, line: u32) -> CommandParser<'_, 'static> {
+        let st = ParseState {
             src: text,
             line,
             opts: self.opts.clone(),
             depth: self.depth,
-            mode: Mode {
+            mode: LexMode {
                 heredoc: self.mode.heredoc,
                 doc_operand: self.mode.doc_operand,
-                ..Mode::default()
+                ..LexMode::default()
             },
-            ..State::default()
+            ..ParseState::default()
         };
-        Machine { st, aliases: self.aliases }
+        CommandParser { st, aliases: self.aliases }
     }
 
     /// Every command up to the end.
-    fn all(&mut self) -> Res<List> {
-        let mut list = List::default();
+    fn all(&mut self) -> Res<CommandList> {
+        let mut list = CommandList::default();
         while let Some(l) = self.complete_command()? {
             list.items.extend(l.items);
         }
@@ -176,7 +176,7 @@ impl Machine<'_, '_> {
     }
 
     /// The commands in a backquoted text.
-    pub fn parse_inner(&mut self, text: Vec<u8>, line: u32) -> Res<List> {
+    pub fn parse_inner(&mut self, text: Vec<u8>, line: u32) -> Res<CommandList> {
         let mut m = self.inner(text, line);
         // Bash expands aliases in it when it runs.
         m.st.opts.expand_aliases = false;
@@ -189,7 +189,7 @@ impl Machine<'_, '_> {
     }
 
     /// The expression in the text of `((...))`.
-    pub fn parse_arith_inner(&mut self, text: Vec<u8>, line: u32) -> Res<Arith> {
+    pub fn parse_arith_inner(&mut self, text: Vec<u8>, line: u32) -> Res<ArithText> {
         self.enter(2)?;
         // A here-document that a substitution in it announces may have its body behind it.
         let docs = std::mem::take(&mut self.st.docs);
@@ -204,9 +204,9 @@ impl Machine<'_, '_> {
         Ok(own(arith))
     }
 
-    fn arith_input(&mut self) -> Res<Rc<Arith>> {
+    fn arith_input(&mut self) -> Res<Rc<ArithText>> {
         let line = self.line;
-        self.arith_until(End::Input, line, false)
+        self.arith_until(ArithEnd::Input, line, false)
     }
 
     /// The body of a here-document.
@@ -218,7 +218,7 @@ impl Machine<'_, '_> {
     fn doc_body_word(&mut self) -> Word {
         self.st.mode.heredoc = true;
         self.begin_word();
-        let mut b = Builder::default();
+        let mut b = WordBuilder::default();
         if let Err(e) = self.dquoted_text(&mut b) {
             // What cannot be parsed is an error only when the document is expanded.
             b.part(crate::lex::command_sub::failing(&e));
@@ -229,7 +229,7 @@ impl Machine<'_, '_> {
     }
 
     /// Text as if within double quotes, `"` being ordinary, up to the end of the input.
-    pub(crate) fn dquoted_text(&mut self, b: &mut Builder) -> Res<()> {
+    pub(crate) fn dquoted_text(&mut self, b: &mut WordBuilder) -> Res<()> {
         loop {
             b.quoted_run(self.run_of_lines(|c| is(c, DQUOTE) && c != b'"'));
             let Some(c) = self.peek() else { return Ok(()) };

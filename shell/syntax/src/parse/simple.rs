@@ -2,18 +2,22 @@
 
 use super::command::assignment_word;
 use crate::ast::{Command, CommandKind, CommandWord, Redirect, SimpleCommand, Text, Word};
-use crate::lex::token::{Ctx, Lexeme, Tk, Token};
-use crate::lex::{Machine, Res};
+use crate::lex::token::{Lexeme, SyntaxToken, Tk, TokenContext};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// A simple command, or a function definition that starts like one; its first token is
     /// read ahead.
     #[inline(never)]
     pub fn simple_command(&mut self, out: &mut Command) -> Res<()> {
         out.line = self.look.as_ref().map_or(self.line, |t| t.line);
         let mut simple = SimpleCommand::default();
-        let name =
-            self.simple_words(&mut simple, &mut out.redirects, Ctx::COMMAND, &mut out.line)?;
+        let name = self.simple_words(
+            &mut simple,
+            &mut out.redirects,
+            TokenContext::COMMAND,
+            &mut out.line,
+        )?;
         if let Some(name) = name {
             return self.function_parens(name, out);
         }
@@ -22,10 +26,10 @@ impl Machine<'_, '_> {
     }
 
     /// The same with its first word read already, which names no function.
-    pub fn simple_command_after(&mut self, first: Token, out: &mut Command) -> Res<()> {
+    pub fn simple_command_after(&mut self, first: SyntaxToken, out: &mut Command) -> Res<()> {
         let mut simple = SimpleCommand::default();
         out.line = first.line;
-        let ctx = push_word(&mut simple, first.lexeme, Ctx::COMMAND);
+        let ctx = push_word(&mut simple, first.lexeme, TokenContext::COMMAND);
         self.simple_words(&mut simple, &mut out.redirects, ctx, &mut out.line)?;
         out.kind = CommandKind::Simple(simple);
         Ok(())
@@ -37,7 +41,7 @@ impl Machine<'_, '_> {
         &mut self,
         simple: &mut SimpleCommand,
         redirects: &mut Vec<Redirect>,
-        mut ctx: Ctx,
+        mut ctx: TokenContext,
         line: &mut u32,
     ) -> Res<Option<Text>> {
         loop {
@@ -64,9 +68,9 @@ impl Machine<'_, '_> {
                 kind if is_redirect(kind) => {
                     self.redirect(redirects)?;
                     ctx = match ctx {
-                        _ if simple.words.is_empty() => Ctx::PREFIX,
-                        Ctx::DECL => Ctx::DECL.with(Ctx::SCALAR),
-                        Ctx::LET => Ctx::ARG,
+                        _ if simple.words.is_empty() => TokenContext::PREFIX,
+                        TokenContext::DECL => TokenContext::DECL.with(TokenContext::SCALAR),
+                        TokenContext::LET => TokenContext::ARG,
                         _ => ctx,
                     };
                 }
@@ -84,7 +88,11 @@ impl Machine<'_, '_> {
 
 /// Adds a word read in context `ctx`; gives the context of the next one.
 #[inline(never)]
-pub(super) fn push_word(simple: &mut SimpleCommand, lexeme: Lexeme, ctx: Ctx) -> Ctx {
+pub(super) fn push_word(
+    simple: &mut SimpleCommand,
+    lexeme: Lexeme,
+    ctx: TokenContext,
+) -> TokenContext {
     // Words are big and commands are short.
     if simple.words.capacity() == 0 {
         simple.words.reserve_exact(2);
@@ -92,9 +100,11 @@ pub(super) fn push_word(simple: &mut SimpleCommand, lexeme: Lexeme, ctx: Ctx) ->
     match lexeme {
         Lexeme::Assign(a) if simple.words.is_empty() => {
             simple.assignments.push(*a);
-            return Ctx::PREFIX;
+            return TokenContext::PREFIX;
         }
-        Lexeme::Assign(a) if ctx.has(Ctx::DECL) => simple.words.push(CommandWord::Assignment(*a)),
+        Lexeme::Assign(a) if ctx.has(TokenContext::DECL) => {
+            simple.words.push(CommandWord::Assignment(*a))
+        }
         Lexeme::Assign(a) => simple.words.push(CommandWord::Word(assignment_word(*a))),
         Lexeme::Word(w) => {
             let next = if simple.words.is_empty() { after_name(&w) } else { ctx };
@@ -107,11 +117,13 @@ pub(super) fn push_word(simple: &mut SimpleCommand, lexeme: Lexeme, ctx: Ctx) ->
 }
 
 /// How the operands of the command called `name` are read.
-fn after_name(name: &Word) -> Ctx {
+fn after_name(name: &Word) -> TokenContext {
     match name.as_literal() {
-        Some(b"alias" | b"declare" | b"typeset" | b"local" | b"export" | b"readonly") => Ctx::DECL,
-        Some(b"let" | b"eval") => Ctx::LET,
-        _ => Ctx::ARG,
+        Some(b"alias" | b"declare" | b"typeset" | b"local" | b"export" | b"readonly") => {
+            TokenContext::DECL
+        }
+        Some(b"let" | b"eval") => TokenContext::LET,
+        _ => TokenContext::ARG,
     }
 }
 

@@ -1,10 +1,10 @@
 //! `while` and `until` (POSIX XCU 2.9.4.5, 2.9.4.6), and the `do ... done` of all loops.
 
-use crate::ast::{CommandKind, List, While};
+use crate::ast::{CommandKind, CommandList, While};
 use crate::lex::token::Kw;
-use crate::lex::{Machine, Res};
+use crate::lex::{CommandParser, Res};
 
-impl Machine<'_, '_> {
+impl CommandParser<'_, '_> {
     /// `while ... done`, its first word read ahead.
     #[inline(never)]
     pub fn while_command(&mut self, until: bool, out: &mut CommandKind) -> Res<()> {
@@ -17,7 +17,7 @@ impl Machine<'_, '_> {
 
     /// `do list done`
     #[inline(never)]
-    pub fn do_group(&mut self) -> Res<List> {
+    pub fn do_group(&mut self) -> Res<CommandList> {
         self.expect_kw(Kw::Do)?;
         let body = self.compound_list(false)?;
         self.expect_kw(Kw::Done)?;

@@ -1,12 +1,12 @@
 //! Lists, pipelines and simple commands.
 
-use super::Printer;
+use super::CommandPrinter;
 use crate::ast::*;
 use crate::lex::token::Kw;
 
-impl<'t> Printer<'t> {
+impl<'t> CommandPrinter<'t> {
     /// A list whose first line is indented already.
-    pub(super) fn list(&mut self, list: &'t List) {
+    pub(super) fn list(&mut self, list: &'t CommandList) {
         let mut items = list.items.iter().peekable();
         let mut first = true;
         while let Some(item) = items.next() {
@@ -28,7 +28,7 @@ impl<'t> Printer<'t> {
     }
 
     /// Between two commands; `first`: the one before it starts the list.
-    fn separator(&mut self, item: &Item, first: bool) {
+    fn separator(&mut self, item: &ListItem, first: bool) {
         let on_new_line = self.in_function > 0;
         // Bash keeps the newlines of a substitution, also where a function within it has its own.
         let after_doc = self.after_doc || !self.docs.is_empty();

@@ -1,9 +1,9 @@
 //! Compound commands and function definitions.
 
-use super::Printer;
+use super::CommandPrinter;
 use crate::ast::*;
 
-impl<'t> Printer<'t> {
+impl<'t> CommandPrinter<'t> {
     pub(super) fn compound(&mut self, kind: &'t CommandKind) {
         match kind {
             CommandKind::Simple(_) => {}
@@ -45,7 +45,7 @@ impl<'t> Printer<'t> {
     }
 
     /// `{ list; }`
-    fn brace(&mut self, list: &'t List) {
+    fn brace(&mut self, list: &'t CommandList) {
         if self.in_function == 0 {
             self.put(b"{ ");
             self.list(list);
@@ -64,14 +64,14 @@ impl<'t> Printer<'t> {
     }
 
     /// The list of a condition with its `;`.
-    fn condition(&mut self, list: &'t List) {
+    fn condition(&mut self, list: &'t CommandList) {
         self.list(list);
         self.docs(b"");
         self.semicolon();
     }
 
     /// An indented list with its `;`.
-    fn body(&mut self, list: &'t List) {
+    fn body(&mut self, list: &'t CommandList) {
         self.deeper();
         self.indentation();
         self.list(list);
@@ -133,7 +133,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn do_group(&mut self, body: &'t List) {
+    fn do_group(&mut self, body: &'t CommandList) {
         self.line(b"do\n");
         self.body(body);
         self.line(b"done");
@@ -156,13 +156,13 @@ impl<'t> Printer<'t> {
     }
 
     /// `case word in `
-    pub(super) fn case_head(&mut self, c: &'t Case) {
+    pub(super) fn case_head(&mut self, c: &'t CaseCommand) {
         self.put(b"case ");
         self.put(&c.subject.raw);
         self.put(b" in ");
     }
 
-    fn case(&mut self, c: &'t Case) {
+    fn case(&mut self, c: &'t CaseCommand) {
         self.case_head(c);
         self.deeper();
         for arm in &c.arms {
@@ -209,7 +209,7 @@ impl<'t> Printer<'t> {
     }
 
     /// A function definition; `nested`: as a command among others.
-    pub(super) fn function_text(&mut self, f: &'t Function, nested: bool) {
+    pub(super) fn function_text(&mut self, f: &'t FunctionCommand, nested: bool) {
         let keyword = crate::lex::token::Kw::from_bytes(&f.name).is_some();
         // `a[b c]` is one word only where an assignment may stand.
         let divided = f.name.contains(&b'[') && f.name.iter().any(|c| b" \t\n;&|<>()".contains(c));
@@ -223,12 +223,12 @@ impl<'t> Printer<'t> {
     }
 
     /// `() { list; }` with the opening brace on the same line.
-    pub(super) fn function_body(&mut self, f: &'t Function) {
+    pub(super) fn function_body(&mut self, f: &'t FunctionCommand) {
         self.put(b"() { ");
         self.function_inside(f, false);
     }
 
-    fn function_inside(&mut self, f: &'t Function, nested: bool) {
+    fn function_inside(&mut self, f: &'t FunctionCommand, nested: bool) {
         self.in_function += 1;
         self.deeper();
         self.indentation();
@@ -256,17 +256,17 @@ impl<'t> Printer<'t> {
 
 /// Whether a list ends in a `!` or `time` without a command: then it needs something between that and a parenthesis,
 /// which bash's layout does not have.
-fn ends_in_prefix(list: &List) -> bool {
+fn ends_in_prefix(list: &CommandList) -> bool {
     last_pipeline(list).is_some_and(|pipeline| pipeline.stages.is_empty())
 }
 
 /// Whether the last of `list` is a `!` without a command.
-pub(super) fn ends_in_not(list: &List) -> bool {
+pub(super) fn ends_in_not(list: &CommandList) -> bool {
     last_pipeline(list)
         .is_some_and(|pipeline| pipeline.stages.is_empty() && pipeline.timed.is_none())
 }
 
-fn last_pipeline(list: &List) -> Option<&Pipeline> {
+fn last_pipeline(list: &CommandList) -> Option<&Pipeline> {
     let and_or = &list.items.last().filter(|item| !item.background)?.and_or;
     Some(and_or.rest.last().map_or(&and_or.first, |(_, pipeline)| pipeline))
 }

@@ -1,9 +1,9 @@
 //! `[[ ]]` expressions.
 
-use super::Printer;
+use super::CommandPrinter;
 use crate::ast::Cond;
 
-impl Printer<'_> {
+impl CommandPrinter<'_> {
     pub(super) fn cond(&mut self, cond: &Cond) {
         match cond {
             Cond::Not(inner) => {

@@ -15,20 +15,22 @@ mod compound;
 mod conds;
 mod redirects;
 
-use crate::ast::{ArrayElement, Command, CommandKind, Function, HereDoc, List, Subscript};
+use crate::ast::{
+    ArrayElement, Command, CommandKind, CommandList, FunctionCommand, HereDoc, Subscript,
+};
 
 /// A list as `jobs` shows it. Ends in a newline.
-pub fn list(list: &List) -> Vec<u8> {
+pub fn list(list: &CommandList) -> Vec<u8> {
     whole_list(list, false)
 }
 
 /// The same as commands that parse to the same tree.
-pub fn list_kept(list: &List) -> Vec<u8> {
+pub fn list_kept(list: &CommandList) -> Vec<u8> {
     whole_list(list, true)
 }
 
-fn whole_list(list: &List, reads_back: bool) -> Vec<u8> {
-    let mut p = Printer { in_function: 1, reads_back, ..Printer::default() };
+fn whole_list(list: &CommandList, reads_back: bool) -> Vec<u8> {
+    let mut p = CommandPrinter { in_function: 1, reads_back, ..CommandPrinter::default() };
     p.list(list);
     p.docs(b"");
     if p.out.last() != Some(&b'\n') {
@@ -39,7 +41,7 @@ fn whole_list(list: &List, reads_back: bool) -> Vec<u8> {
 
 /// One command, without a final newline unless a here-document ends it.
 pub fn command(command: &Command) -> Vec<u8> {
-    let mut p = Printer { in_function: 1, ..Printer::default() };
+    let mut p = CommandPrinter { in_function: 1, ..CommandPrinter::default() };
     p.command(command);
     p.docs(b"");
     p.out
@@ -47,7 +49,7 @@ pub fn command(command: &Command) -> Vec<u8> {
 
 /// One command as `BASH_COMMAND` shows a subshell: on one line.
 pub fn command_line(command: &Command) -> Vec<u8> {
-    let mut p = Printer::default();
+    let mut p = CommandPrinter::default();
     p.command(command);
     p.docs(b"");
     p.out
@@ -55,7 +57,7 @@ pub fn command_line(command: &Command) -> Vec<u8> {
 
 /// A command as `BASH_COMMAND` names it: of `for`, `select` and `case` only the head.
 pub fn command_head(command: &Command) -> Vec<u8> {
-    let mut p = Printer { in_function: 1, ..Printer::default() };
+    let mut p = CommandPrinter { in_function: 1, ..CommandPrinter::default() };
     match &command.kind {
         CommandKind::For(f) => p.for_head(b"for ", f),
         CommandKind::Select(f) => p.for_head(b"select ", f),
@@ -67,37 +69,38 @@ pub fn command_head(command: &Command) -> Vec<u8> {
 }
 
 /// A function as `declare -f name` and `type name` show it; they add a newline in any case.
-pub fn function(function: &Function) -> Vec<u8> {
-    let mut p = Printer::default();
+pub fn function(function: &FunctionCommand) -> Vec<u8> {
+    let mut p = CommandPrinter::default();
     p.function_text(function, false);
     p.out
 }
 
 /// The same as a session keeps it, to be read again by a later call: unlike bash's, a list that ends in a lone `!` or
 /// `time` has a `;` before the parenthesis behind it.
-pub fn function_kept(function: &Function) -> Vec<u8> {
-    let mut p = Printer { reads_back: true, ..Printer::default() };
+pub fn function_kept(function: &FunctionCommand) -> Vec<u8> {
+    let mut p = CommandPrinter { reads_back: true, ..CommandPrinter::default() };
     p.function_text(function, false);
     p.out
 }
 
 /// The same in POSIX mode, where functions within it come without the word `function`.
-pub fn function_posix(function: &Function) -> Vec<u8> {
-    let mut p = Printer { posix: true, ..Printer::default() };
+pub fn function_posix(function: &FunctionCommand) -> Vec<u8> {
+    let mut p = CommandPrinter { posix: true, ..CommandPrinter::default() };
     p.function_text(function, false);
     p.out
 }
 
 /// A function as bash passes it on in the environment: from `()` on, almost without indentation.
-pub fn exported_function(function: &Function) -> Vec<u8> {
-    let mut p = Printer { flat: true, indent: 1, ..Printer::default() };
+pub fn exported_function(function: &FunctionCommand) -> Vec<u8> {
+    let mut p = CommandPrinter { flat: true, indent: 1, ..CommandPrinter::default() };
     p.function_body(function);
     p.out
 }
 
 /// The inside of `$(...)`, on one line where bash has it on one line.
-pub fn substitution(out: &mut Vec<u8>, list: &List) {
-    let mut p = Printer { substitution: true, reads_back: true, ..Printer::default() };
+pub fn substitution(out: &mut Vec<u8>, list: &CommandList) {
+    let mut p =
+        CommandPrinter { substitution: true, reads_back: true, ..CommandPrinter::default() };
     p.list(list);
     p.docs(b"");
     if compound::ends_in_not(list) {
@@ -125,7 +128,7 @@ pub(crate) fn array_element(out: &mut Vec<u8>, e: &ArrayElement) {
 }
 
 #[derive(Default)]
-struct Printer<'t> {
+struct CommandPrinter<'t> {
     out: Vec<u8>,
     indent: usize,
     /// Nesting adds no indentation.
@@ -146,7 +149,7 @@ struct Printer<'t> {
     after_amp: bool,
 }
 
-impl Printer<'_> {
+impl CommandPrinter<'_> {
     fn put(&mut self, text: &[u8]) {
         if text.is_empty() {
             return;

@@ -2,10 +2,10 @@
 
 use box_text::escape::single_quote;
 
-use super::Printer;
+use super::CommandPrinter;
 use crate::ast::*;
 
-impl<'t> Printer<'t> {
+impl<'t> CommandPrinter<'t> {
     /// The redirections; `spaced`: a blank before the first one.
     pub(super) fn redirects(&mut self, redirects: &'t [Redirect], spaced: bool) {
         self.after_doc &= redirects.is_empty();

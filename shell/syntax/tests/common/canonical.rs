@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use sh_syntax::ast::*;
 
-pub fn list(l: &mut List) {
+pub fn list(l: &mut CommandList) {
     for item in &mut l.items {
         item.newline = false;
         pipeline(&mut item.and_or.first);
@@ -37,12 +37,12 @@ fn literal(text: &[u8]) -> Word {
     Word { parts: vec![WordPart::Literal(text.to_vec().into())], raw: Text::default() }
 }
 
-fn single(kind: CommandKind) -> List {
+fn single(kind: CommandKind) -> CommandList {
     let command = Command { kind, redirects: Vec::new(), line: 0 };
-    let stages = vec![Stage { command, pipe_stderr: false }];
+    let stages = vec![PipelineStage { command, pipe_stderr: false }];
     let first = Pipeline { timed: None, negated: false, stages };
-    List {
-        items: vec![Item {
+    CommandList {
+        items: vec![ListItem {
             and_or: AndOr { first, rest: Vec::new() },
             background: false,
             newline: false,
@@ -98,7 +98,7 @@ fn command(c: &mut Command) {
         }
         CommandKind::ArithFor(f) => {
             for part in [&mut f.init, &mut f.condition, &mut f.step] {
-                let one = || Arith {
+                let one = || ArithText {
                     word: Word {
                         parts: vec![WordPart::Quoted(b"1".to_vec().into())],
                         raw: Text::default(),
@@ -205,7 +205,7 @@ fn subscript(s: &mut Subscript) {
     }
 }
 
-fn arith(a: &mut Arith) {
+fn arith(a: &mut ArithText) {
     // Its text is as if within double quotes.
     word_in(&mut a.word, true);
     // Blanks alone are nothing, also behind a line continuation.

@@ -3,7 +3,7 @@
 
 pub mod canonical;
 
-use sh_syntax::ast::List;
+use sh_syntax::ast::CommandList;
 use sh_syntax::error::SyntaxError;
 use sh_syntax::parse::{Aliases, ParseOptions, Parser};
 
@@ -18,9 +18,13 @@ impl Aliases for Table {
 }
 
 /// Every command of a text.
-pub fn parse(text: &str, options: &ParseOptions, aliases: &Table) -> Result<List, SyntaxError> {
+pub fn parse(
+    text: &str,
+    options: &ParseOptions,
+    aliases: &Table,
+) -> Result<CommandList, SyntaxError> {
     let mut parser = Parser::new(text, options.clone());
-    let mut list = List::default();
+    let mut list = CommandList::default();
     while let Some(l) = parser.next_command(aliases)? {
         list.items.extend(l.items);
     }
@@ -28,7 +32,7 @@ pub fn parse(text: &str, options: &ParseOptions, aliases: &Table) -> Result<List
 }
 
 /// The same with default options and no aliases.
-pub fn plain(text: &str) -> List {
+pub fn plain(text: &str) -> CommandList {
     match parse(text, &ParseOptions::default(), &Table::default()) {
         Ok(l) => l,
         Err(e) => panic!("{text:?}: {e}"),

@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use wasibox::{Action, Exec, Image, Input, MountSpec, Output, Policy, Pool, PoolOptions, Session};
+use wasibox::{
+    Action, Exec, Image, Input, MountSpec, Output, Policy, PoolOptions, Session, WorkerPool,
+};
 
 use crate::program::{Kind, Program, Streams};
 use crate::watch;
@@ -61,7 +63,7 @@ fn open_by_worker(job: &Job, policy: Policy) -> Result<Session, wasibox::Error> 
         warm: 0,
         ..PoolOptions::new(&job.image)
     };
-    Session::on(&Pool::new(options)?, policy)
+    Session::on(&WorkerPool::new(options)?, policy)
 }
 
 /// A program made ready: everything a target must know, without the suite's own paths.

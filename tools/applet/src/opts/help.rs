@@ -1,6 +1,6 @@
 //! The text of `--help`, as GNU lays it out.
 
-use super::{Arg, Form};
+use super::{OptArg, OptForm};
 
 /// Column where explanations begin.
 const COLUMN: usize = 30;
@@ -10,7 +10,7 @@ pub(super) fn text(
     name: &str,
     usage: &str,
     about: &str,
-    forms: &[&Form<'_>],
+    forms: &[&OptForm<'_>],
     after: &str,
 ) -> String {
     let mut text = format!("Usage: {name} {usage}\n{about}\n");
@@ -37,17 +37,17 @@ pub(super) fn text(
 }
 
 /// `  -n, --lines=NUM`
-fn written(form: &Form<'_>) -> String {
+fn written(form: &OptForm<'_>) -> String {
     let short = form.short.map_or("  ".to_string(), |c| format!("-{c}"));
     let has_long = !form.long.is_empty();
     let comma = if form.short.is_some() && has_long { ", " } else { "  " };
     let long = if has_long { format!("--{}", form.long) } else { String::new() };
     let arg = match form.arg {
-        Arg::No => String::new(),
-        Arg::Required(a) if has_long => format!("={a}"),
-        Arg::Required(a) => format!(" {a}"),
-        Arg::Optional(a) if has_long => format!("[={a}]"),
-        Arg::Optional(a) => format!("[{a}]"),
+        OptArg::No => String::new(),
+        OptArg::Required(a) if has_long => format!("={a}"),
+        OptArg::Required(a) => format!(" {a}"),
+        OptArg::Optional(a) if has_long => format!("[={a}]"),
+        OptArg::Optional(a) => format!("[{a}]"),
     };
     format!("  {short}{comma}{long}{arg}")
 }

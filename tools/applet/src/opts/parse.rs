@@ -1,7 +1,7 @@
 //! Arguments to options and operands, as `getopt_long(3)` does it. Options are numbers of rows here,
 //! so that this code exists once however many enums of options there are.
 
-use super::{Arg, Form};
+use super::{OptArg, OptForm};
 
 /// A command line that does not fit; the text is GNU's, without the `NAME: ` prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum UsageError {
 }
 
 /// Options by their rows, and operands.
-pub struct Words {
+pub struct OptionRows {
     pub options: Vec<(usize, Option<Vec<u8>>)>,
     pub operands: Vec<Vec<u8>>,
 }
@@ -23,13 +23,13 @@ pub struct Words {
 /// Parses `args` by rows that stand in no [`super::Spec`], as those of an adapted tool; `same` says whether two rows are
 /// spellings of one option.
 pub fn parse_words(
-    forms: &[&Form<'_>],
+    forms: &[&OptForm<'_>],
     same: &dyn Fn(usize, usize) -> bool,
     posix_order: bool,
     args: &[Vec<u8>],
-) -> Result<Words, UsageError> {
+) -> Result<OptionRows, UsageError> {
     let mut operands = Vec::new();
-    let mut parser = Parser { forms, same, rest: args.iter(), options: Vec::new() };
+    let mut parser = OptionParser { forms, same, rest: args.iter(), options: Vec::new() };
     while let Some(arg) = parser.rest.next() {
         if arg == b"--" {
             operands.extend(parser.rest.by_ref().cloned());
@@ -44,17 +44,17 @@ pub fn parse_words(
             }
         }
     }
-    Ok(Words { options: parser.options, operands })
+    Ok(OptionRows { options: parser.options, operands })
 }
 
 /// Whether a word that is an option takes the next word as its argument.
 pub(super) fn takes_next(
-    forms: &[&Form<'_>],
+    forms: &[&OptForm<'_>],
     same: &dyn Fn(usize, usize) -> bool,
     word: &[u8],
 ) -> bool {
-    let parser = Parser { forms, same, rest: [].iter(), options: Vec::new() };
-    let required = |row: usize| matches!(forms[row].arg, Arg::Required(_));
+    let parser = OptionParser { forms, same, rest: [].iter(), options: Vec::new() };
+    let required = |row: usize| matches!(forms[row].arg, OptArg::Required(_));
     if let Some(long) = word.strip_prefix(b"--") {
         return !long.contains(&b'=') && parser.find_long(long, long).is_ok_and(required);
     }
@@ -62,14 +62,14 @@ pub(super) fn takes_next(
     found.last().is_some_and(|(row, attached)| required(*row) && attached.is_empty())
 }
 
-struct Parser<'a> {
-    forms: &'a [&'a Form<'a>],
+struct OptionParser<'a> {
+    forms: &'a [&'a OptForm<'a>],
     same: &'a dyn Fn(usize, usize) -> bool,
     rest: std::slice::Iter<'a, Vec<u8>>,
     options: Vec<(usize, Option<Vec<u8>>)>,
 }
 
-impl Parser<'_> {
+impl OptionParser<'_> {
     /// `--NAME` or `--NAME=VALUE`, without the dashes.
     fn long(&mut self, text: &[u8]) -> Result<(), UsageError> {
         let (name, attached) = match text.iter().position(|&c| c == b'=') {
@@ -77,12 +77,12 @@ impl Parser<'_> {
             None => (text, None),
         };
         let row = self.find_long(name, text)?;
-        let Form { long, arg, .. } = self.forms[row];
+        let OptForm { long, arg, .. } = self.forms[row];
         let value = match (arg, attached) {
-            (Arg::No, Some(_)) => {
+            (OptArg::No, Some(_)) => {
                 return Err(message(format!("option '--{long}' doesn't allow an argument")));
             }
-            (Arg::Required(_), None) => match self.rest.next() {
+            (OptArg::Required(_), None) => match self.rest.next() {
                 Some(next) => Some(next.clone()),
                 None => return Err(message(format!("option '--{long}' requires an argument"))),
             },
@@ -134,7 +134,7 @@ impl Parser<'_> {
         for (row, attached) in found {
             let attached = Some(attached).filter(|a| !a.is_empty()).map(<[u8]>::to_vec);
             let value = match self.forms[row].arg {
-                Arg::Required(_) => match attached.or_else(|| self.rest.next().cloned()) {
+                OptArg::Required(_) => match attached.or_else(|| self.rest.next().cloned()) {
                     None => {
                         let letter = self.forms[row].short.unwrap_or_default();
                         return Err(message(format!("option requires an argument -- '{letter}'")));
@@ -152,13 +152,13 @@ impl Parser<'_> {
 /// The rows of letters in one word, which is given without its dash, each with what is attached to it: the first
 /// that takes an argument takes the rest. `Err` is a letter that no row has.
 pub(super) fn letters<'w>(
-    forms: &[&Form<'_>],
+    forms: &[&OptForm<'_>],
     word: &'w [u8],
 ) -> Result<Vec<(usize, &'w [u8])>, u8> {
     let mut found = Vec::new();
     for (at, letter) in word.iter().enumerate() {
         let row = forms.iter().position(|f| f.short == Some(char::from(*letter))).ok_or(*letter)?;
-        if forms[row].arg != Arg::No {
+        if forms[row].arg != OptArg::No {
             found.push((row, &word[at + 1..]));
             break;
         }
@@ -169,11 +169,11 @@ pub(super) fn letters<'w>(
 
 /// The row of a whole or abbreviated long name, given without dashes.
 pub(super) fn long(
-    forms: &[&Form<'_>],
+    forms: &[&OptForm<'_>],
     same: &dyn Fn(usize, usize) -> bool,
     name: &[u8],
 ) -> Result<usize, UsageError> {
-    Parser { forms, same, rest: [].iter(), options: Vec::new() }.find_long(name, name)
+    OptionParser { forms, same, rest: [].iter(), options: Vec::new() }.find_long(name, name)
 }
 
 fn message(text: String) -> UsageError {
@@ -182,7 +182,7 @@ fn message(text: String) -> UsageError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Arg, Opt, Spec};
+    use super::super::{Opt, OptArg, Spec};
     use super::UsageError;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,9 +246,12 @@ mod tests {
 
     #[test]
     fn letters_of_a_word() {
-        let required = Arg::Required("NUM");
+        let required = OptArg::Required("NUM");
         let letters = |word: &'static [u8]| SPEC.letters(word);
-        assert_eq!(letters(b"qn3"), Ok(vec![(Quiet, Arg::No, &b""[..]), (Lines, required, b"3")]));
+        assert_eq!(
+            letters(b"qn3"),
+            Ok(vec![(Quiet, OptArg::No, &b""[..]), (Lines, required, b"3")])
+        );
         assert_eq!(letters(b"n"), Ok(vec![(Lines, required, &b""[..])]));
         assert_eq!(letters(b"qx"), Err(b'x'));
         assert_eq!(SPEC.find_long(b"li"), Ok((Lines, required)));

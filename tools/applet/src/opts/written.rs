@@ -2,20 +2,20 @@
 
 /// Options in the order they were written, and operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parsed<I = ()> {
+pub struct ParsedOptions<I = ()> {
     /// Each option with its argument, if it has one.
     pub options: Vec<(I, Option<Vec<u8>>)>,
     /// What is no option, in order.
     pub operands: Vec<Vec<u8>>,
 }
 
-impl<I> Default for Parsed<I> {
-    fn default() -> Parsed<I> {
-        Parsed { options: Vec::new(), operands: Vec::new() }
+impl<I> Default for ParsedOptions<I> {
+    fn default() -> ParsedOptions<I> {
+        ParsedOptions { options: Vec::new(), operands: Vec::new() }
     }
 }
 
-impl<I: Copy + PartialEq> Parsed<I> {
+impl<I: Copy + PartialEq> ParsedOptions<I> {
     /// Whether the option was given.
     pub fn has(&self, id: I) -> bool {
         self.options.iter().any(|(i, _)| *i == id)

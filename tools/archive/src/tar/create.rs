@@ -6,14 +6,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use box_applet::{Ctx, Sink};
-use box_sys::{Kind, Names, Stat, meta, path, strerror};
+use box_applet::{Ctx, OutputSink};
+use box_sys::{AccountNames, FileKind, Stat, meta, path, strerror};
 use tar::{EntryType, Header};
 
-use super::list::{Line, WIDTH, verbose};
-use super::options::{Compression, Item, Options};
-use super::{Fatal, Outcome, cannot_open, damaged, write_name};
-use crate::codec::{Encoder, Format};
+use super::list::{ListLine, WIDTH, verbose};
+use super::options::{Compression, TarItem, TarOptions};
+use super::{Outcome, TarFatal, cannot_open, damaged, write_name};
+use crate::codec::{CompressionEncoder, CompressionFormat};
 
 /// Length of a name field; longer names take an extra record.
 const NAME: usize = 100;
@@ -21,8 +21,8 @@ const NAME: usize = 100;
 const RECORD: u64 = 20 * 512;
 
 /// `tar -c`.
-pub fn create(ctx: &mut Ctx<'_>, options: &Options) -> Outcome {
-    if !options.has_list && !options.items.iter().any(|i| matches!(i, Item::File(_))) {
+pub fn create(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
+    if !options.has_list && !options.items.iter().any(|i| matches!(i, TarItem::File(_))) {
         let text = "Cowardly refusing to create an empty archive";
         ctx.error(text);
         let _ = ctx.stderr.write_all(super::options::HINT);
@@ -31,7 +31,7 @@ pub fn create(ctx: &mut Ctx<'_>, options: &Options) -> Outcome {
     let to_stdout = options.archive == b"-";
     let target: Box<dyn Write> = if to_stdout {
         let sink = ctx.stdout.sink().clone();
-        Box::new(box_applet::Output::buffered(sink))
+        Box::new(box_applet::OutStream::buffered(sink))
     } else {
         let file =
             File::create(ctx.path(&options.archive)).map_err(|e| cannot_open(options, &e))?;
@@ -40,19 +40,19 @@ pub fn create(ctx: &mut Ctx<'_>, options: &Options) -> Outcome {
     let format = match options.compression {
         Compression::None => None,
         Compression::Is(f) => Some(f),
-        Compression::Auto => Format::by_name(&options.archive),
+        Compression::Auto => CompressionFormat::by_name(&options.archive),
     };
     let encoder = match format {
         Some(f) => f.writer(target, 6)?,
-        None => Encoder::Plain(target),
+        None => CompressionEncoder::Plain(target),
     };
     fill(ctx, options, encoder, 0)
 }
 
 /// `tar -r`: new members over the end-of-archive blocks.
-pub fn append(ctx: &mut Ctx<'_>, options: &Options) -> Outcome {
+pub fn append(ctx: &mut Ctx<'_>, options: &TarOptions) -> Outcome {
     if options.archive == b"-" || options.compression != Compression::None {
-        return Err(Fatal::Message("Cannot update compressed archives".to_string()));
+        return Err(TarFatal::Message("Cannot update compressed archives".to_string()));
     }
     let target = ctx.path(&options.archive);
     if meta::stat(&target, true).is_err() {
@@ -72,12 +72,17 @@ pub fn append(ctx: &mut Ctx<'_>, options: &Options) -> Outcome {
     }
     file.seek(SeekFrom::Start(end))?;
     let target: Box<dyn Write> = Box::new(BufWriter::new(file));
-    fill(ctx, options, Encoder::Plain(target), end)
+    fill(ctx, options, CompressionEncoder::Plain(target), end)
 }
 
-fn fill(ctx: &mut Ctx<'_>, options: &Options, out: Encoder<'_>, start: u64) -> Outcome {
+fn fill(
+    ctx: &mut Ctx<'_>,
+    options: &TarOptions,
+    out: CompressionEncoder<'_>,
+    start: u64,
+) -> Outcome {
     let own = meta::stat(&ctx.path(&options.archive), true).ok().map(|s| (s.dev, s.ino));
-    let mut writer = Writer {
+    let mut writer = TarWriter {
         out,
         written: start,
         ok: true,
@@ -86,24 +91,24 @@ fn fill(ctx: &mut Ctx<'_>, options: &Options, out: Encoder<'_>, start: u64) -> O
         own,
         width: WIDTH,
         warned: false,
-        names: Names::load(),
+        names: AccountNames::load(),
         done: Vec::new(),
     };
     for item in &options.items {
         match item {
-            Item::Directory(d) => {
+            TarItem::Directory(d) => {
                 writer.dir = path::resolve(&writer.dir, d);
                 if let Err(e) = std::fs::read_dir(&writer.dir) {
                     let d = String::from_utf8_lossy(d);
-                    return Err(Fatal::Message(format!("{d}: Cannot open: {}", strerror(&e))));
+                    return Err(TarFatal::Message(format!("{d}: Cannot open: {}", strerror(&e))));
                 }
             }
-            Item::File(f) => {
+            TarItem::File(f) => {
                 writer.add(ctx, options, path::strip_slashes(f))?;
             }
         }
     }
-    let Writer { mut out, written, ok, done, .. } = writer;
+    let TarWriter { mut out, written, ok, done, .. } = writer;
     let end = (written + 1024).next_multiple_of(RECORD) - written;
     out.write_all(&vec![0; usize::try_from(end).unwrap_or(1024)])?;
     out.finish()?;
@@ -116,8 +121,8 @@ fn fill(ctx: &mut Ctx<'_>, options: &Options, out: Encoder<'_>, start: u64) -> O
     Ok(ok)
 }
 
-struct Writer<'a> {
-    out: Encoder<'a>,
+struct TarWriter<'a> {
+    out: CompressionEncoder<'a>,
     written: u64,
     ok: bool,
     /// What relative operands are relative to (`-C`).
@@ -128,14 +133,19 @@ struct Writer<'a> {
     own: Option<(u64, u64)>,
     width: usize,
     warned: bool,
-    names: Names,
+    names: AccountNames,
     /// Archived files, for `--remove-files`.
     done: Vec<PathBuf>,
 }
 
-impl Writer<'_> {
+impl TarWriter<'_> {
     /// Adds a file or a tree. Only failures to write end the run.
-    fn add(&mut self, ctx: &mut Ctx<'_>, options: &Options, name: &[u8]) -> Result<(), Fatal> {
+    fn add(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        options: &TarOptions,
+        name: &[u8],
+    ) -> Result<(), TarFatal> {
         // An explicit stack: depth is the guest's choice, ours is not to overflow.
         let mut stack = vec![name.to_vec()];
         while let Some(name) = stack.pop() {
@@ -152,7 +162,7 @@ impl Writer<'_> {
                     continue;
                 }
             };
-            if Some((stat.dev, stat.ino)) == self.own && stat.kind == Kind::File {
+            if Some((stat.dev, stat.ino)) == self.own && stat.kind == FileKind::File {
                 ctx.error_bytes(&[&name, b": file is the archive; not dumped"]);
                 continue;
             }
@@ -162,7 +172,7 @@ impl Writer<'_> {
             if options.remove_files {
                 self.done.push(file.clone());
             }
-            if stat.kind == Kind::Dir && options.recursive {
+            if stat.kind == FileKind::Dir && options.recursive {
                 match path::names_in(&file) {
                     Ok(inside) => {
                         stack.extend(inside.iter().rev().map(|inner| path::join(&name, inner)));
@@ -182,29 +192,29 @@ impl Writer<'_> {
     fn member(
         &mut self,
         ctx: &mut Ctx<'_>,
-        options: &Options,
+        options: &TarOptions,
         name: &[u8],
         file: &Path,
         stat: &Stat,
-    ) -> Result<bool, Fatal> {
+    ) -> Result<bool, TarFatal> {
         let Some(mut stored) = self.stored_name(ctx, options, name) else { return Ok(false) };
         let mut link = None;
         let mut kind = match stat.kind {
-            Kind::Dir => {
+            FileKind::Dir => {
                 if !stored.ends_with(b"/") {
                     stored.push(b'/');
                 }
                 EntryType::Directory
             }
-            Kind::Symlink => match std::fs::read_link(file) {
+            FileKind::Symlink => match std::fs::read_link(file) {
                 Ok(to) => {
                     link = Some(path::to_bytes(&to).to_vec());
                     EntryType::Symlink
                 }
                 Err(e) => return Ok(self.skip(ctx, name, "Cannot readlink", &e)),
             },
-            Kind::Fifo => EntryType::Fifo,
-            Kind::File => EntryType::Regular,
+            FileKind::Fifo => EntryType::Fifo,
+            FileKind::File => EntryType::Regular,
             _ => {
                 ctx.error_bytes(&[name, b": Unknown file type; file ignored"]);
                 self.ok = false;
@@ -255,7 +265,7 @@ impl Writer<'_> {
     fn stored_name(
         &mut self,
         ctx: &mut Ctx<'_>,
-        options: &Options,
+        options: &TarOptions,
         name: &[u8],
     ) -> Option<Vec<u8>> {
         let mut stored = options.names.apply(name)?;
@@ -273,7 +283,7 @@ impl Writer<'_> {
         Some(stored)
     }
 
-    fn header(&self, options: &Options, stat: &Stat, kind: EntryType, size: u64) -> Header {
+    fn header(&self, options: &TarOptions, stat: &Stat, kind: EntryType, size: u64) -> Header {
         let mut header = Header::new_gnu();
         header.set_entry_type(kind);
         header.set_mode(u32::from(stat.mode));
@@ -350,7 +360,7 @@ impl Writer<'_> {
     fn print(
         &mut self,
         ctx: &mut Ctx<'_>,
-        options: &Options,
+        options: &TarOptions,
         header: &Header,
         name: &[u8],
         link: Option<&[u8]>,
@@ -358,11 +368,11 @@ impl Writer<'_> {
         if options.verbose == 0 {
             return Ok(());
         }
-        let to_stderr = options.archive == b"-" && !matches!(ctx.stdout.sink(), Sink::Closed);
+        let to_stderr = options.archive == b"-" && !matches!(ctx.stdout.sink(), OutputSink::Closed);
         let mut line = Vec::new();
         if options.verbose > 1 {
             let size = header.size().unwrap_or(0);
-            verbose(&mut line, options, header, &Line { name, link, size }, &mut self.width)?;
+            verbose(&mut line, options, header, &ListLine { name, link, size }, &mut self.width)?;
         } else {
             write_name(&mut line, name)?;
             line.push(b'\n');

@@ -10,16 +10,16 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 use box_applet::Ctx;
-use box_sys::{Kind, Stat, meta, path, strerror};
+use box_sys::{FileKind, Stat, meta, path, strerror};
 use tar::{Entry, EntryType};
 
-use super::list::{Line, WIDTH, report_missing, verbose, wanted};
-use super::options::{Item, Options};
-use super::{Fatal, Outcome, damaged, write_name};
+use super::list::{ListLine, WIDTH, report_missing, verbose, wanted};
+use super::options::{TarItem, TarOptions};
+use super::{Outcome, TarFatal, damaged, write_name};
 
 /// One run over an archive: where members go, and what of them must wait until all data is written.
 struct Extraction<'r> {
-    options: &'r Options,
+    options: &'r TarOptions,
     target: PathBuf,
     symlinks: Vec<(PathBuf, Vec<u8>)>,
     /// Mode and time of directories: set after their content, which would change them.
@@ -28,7 +28,7 @@ struct Extraction<'r> {
 }
 
 /// A member that is to be made: its name in messages, its place, permission bits and modification time.
-struct Member<'m> {
+struct TarMember<'m> {
     name: &'m [u8],
     file: PathBuf,
     kind: EntryType,
@@ -36,7 +36,7 @@ struct Member<'m> {
     mtime: u64,
 }
 
-impl Member<'_> {
+impl TarMember<'_> {
     /// Says what went wrong with it; false.
     fn fail(&self, ctx: &mut Ctx<'_>, what: &str, e: &io::Error) -> bool {
         let text = format!(": {what}: {}", strerror(e));
@@ -48,16 +48,16 @@ impl Member<'_> {
 /// `tar -x`.
 pub fn extract(
     ctx: &mut Ctx<'_>,
-    options: &Options,
+    options: &TarOptions,
     archive: &mut tar::Archive<Box<dyn Read>>,
 ) -> Outcome {
     let mut target = ctx.cwd.clone();
     for item in &options.items {
-        if let Item::Directory(d) = item {
+        if let TarItem::Directory(d) = item {
             target = path::resolve(&target, d);
             if let Err(e) = std::fs::read_dir(&target) {
                 let d = String::from_utf8_lossy(d);
-                return Err(Fatal::Message(format!("{d}: Cannot open: {}", strerror(&e))));
+                return Err(TarFatal::Message(format!("{d}: Cannot open: {}", strerror(&e))));
             }
         }
     }
@@ -77,7 +77,7 @@ pub fn extract(
             let mut line = Vec::new();
             if options.verbose > 1 {
                 let link = entry.link_name_bytes().map(|l| l.into_owned());
-                let shown = Line { name: &name, link: link.as_deref(), size: entry.size() };
+                let shown = ListLine { name: &name, link: link.as_deref(), size: entry.size() };
                 verbose(&mut line, options, entry.header(), &shown, &mut width)?;
             } else {
                 write_name(&mut line, &name)?;
@@ -102,12 +102,12 @@ pub fn extract(
 }
 
 /// Copies a member's data; a short archive is fatal.
-fn copy(entry: &mut Entry<'_, Box<dyn Read>>, out: &mut dyn Write) -> Result<(), Fatal> {
+fn copy(entry: &mut Entry<'_, Box<dyn Read>>, out: &mut dyn Write) -> Result<(), TarFatal> {
     let mut buf = vec![0u8; 1 << 16];
     let mut left = entry.size();
     while left > 0 {
         match entry.read(&mut buf) {
-            Ok(0) => return Err(Fatal::Message("Unexpected EOF in archive".to_string())),
+            Ok(0) => return Err(TarFatal::Message("Unexpected EOF in archive".to_string())),
             Ok(n) => {
                 out.write_all(&buf[..n])?;
                 left = left.saturating_sub(n as u64);
@@ -126,11 +126,11 @@ impl Extraction<'_> {
         ctx: &mut Ctx<'_>,
         name: &[u8],
         entry: &mut Entry<'_, Box<dyn Read>>,
-    ) -> Result<bool, Fatal> {
+    ) -> Result<bool, TarFatal> {
         let Some(relative) = self.safe_name(ctx, name) else { return Ok(false) };
         let header = entry.header().clone();
         let mode = (header.mode().unwrap_or(0o644) & 0o7777) as u16;
-        let m = Member {
+        let m = TarMember {
             name,
             file: path::resolve(&self.target, &relative),
             kind: header.entry_type(),
@@ -138,7 +138,7 @@ impl Extraction<'_> {
             mtime: header.mtime().unwrap_or(0).saturating_mul(1_000_000_000),
         };
         let existing = meta::stat(&m.file, false).ok();
-        let is_dir = existing.is_some_and(|old| old.kind == Kind::Dir);
+        let is_dir = existing.is_some_and(|old| old.kind == FileKind::Dir);
         if let Some(old) = existing
             && !(m.kind == EntryType::Directory && is_dir)
             && let Err(done) = self.make_room(ctx, &m, &old)
@@ -177,7 +177,7 @@ impl Extraction<'_> {
     }
 
     /// Takes away what stands where a member goes. `Err`: the member is not made, with whether that is well.
-    fn make_room(&self, ctx: &mut Ctx<'_>, m: &Member<'_>, old: &Stat) -> Result<(), bool> {
+    fn make_room(&self, ctx: &mut Ctx<'_>, m: &TarMember<'_>, old: &Stat) -> Result<(), bool> {
         let options = self.options;
         if options.skip_old || (options.keep_newer && old.mtime >= m.mtime) {
             return Err(true);
@@ -187,18 +187,18 @@ impl Extraction<'_> {
             return Err(false);
         }
         // `--overwrite` writes into a regular file, whose other names show it too.
-        if options.overwrite && old.kind == Kind::File && m.kind.is_file() {
+        if options.overwrite && old.kind == FileKind::File && m.kind.is_file() {
             return Ok(());
         }
         let removed = match old.kind {
-            Kind::Dir => std::fs::remove_dir(&m.file),
+            FileKind::Dir => std::fs::remove_dir(&m.file),
             _ => std::fs::remove_file(&m.file),
         };
         removed.map_err(|e| m.fail(ctx, "Cannot unlink", &e))
     }
 
     /// Another name of a member that was made; false after a message.
-    fn hard_link(&mut self, ctx: &mut Ctx<'_>, m: Member<'_>, to: &[u8]) -> bool {
+    fn hard_link(&mut self, ctx: &mut Ctx<'_>, m: TarMember<'_>, to: &[u8]) -> bool {
         let Some(to) = self.options.names.apply(to).and_then(|t| self.safe_name(ctx, &t)) else {
             return false;
         };
@@ -222,9 +222,9 @@ impl Extraction<'_> {
     fn regular(
         &self,
         ctx: &mut Ctx<'_>,
-        m: &Member<'_>,
+        m: &TarMember<'_>,
         entry: &mut Entry<'_, Box<dyn Read>>,
-    ) -> Result<bool, Fatal> {
+    ) -> Result<bool, TarFatal> {
         let out = match File::create(&m.file) {
             Ok(f) => f,
             Err(e) => return Ok(m.fail(ctx, "Cannot open", &e)),
@@ -232,7 +232,7 @@ impl Extraction<'_> {
         let mut out = io::BufWriter::with_capacity(1 << 16, out);
         match copy(entry, &mut out).and_then(|()| Ok(out.flush()?)) {
             Ok(()) => {}
-            Err(Fatal::Io(e)) => return Ok(m.fail(ctx, "Cannot write", &e)),
+            Err(TarFatal::Io(e)) => return Ok(m.fail(ctx, "Cannot write", &e)),
             Err(other) => return Err(other),
         }
         drop(out);

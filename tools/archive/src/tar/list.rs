@@ -7,14 +7,14 @@ use box_text::time::strftime::strftime;
 use std::io::{self, Read, Write};
 use tar::{EntryType, Header};
 
-use super::options::{Item, Options};
-use super::select::Wanted;
+use super::options::{TarItem, TarOptions};
+use super::select::WantedMembers;
 use super::{Outcome, damaged, write_name};
 
 /// Prints the members.
 pub fn list(
     ctx: &mut Ctx<'_>,
-    options: &Options,
+    options: &TarOptions,
     archive: &mut tar::Archive<Box<dyn Read>>,
 ) -> Outcome {
     let mut wanted = wanted(options);
@@ -28,7 +28,7 @@ pub fn list(
         let Some(shown) = options.names.apply(&name) else { continue };
         let link = entry.link_name_bytes().map(|l| l.into_owned());
         if options.verbose > 0 {
-            let line = Line { name: &shown, link: link.as_deref(), size: entry.size() };
+            let line = ListLine { name: &shown, link: link.as_deref(), size: entry.size() };
             verbose(&mut ctx.stdout, options, entry.header(), &line, &mut width)?;
         } else {
             write_name(&mut ctx.stdout, &shown)?;
@@ -39,16 +39,16 @@ pub fn list(
 }
 
 /// The member operands.
-pub fn wanted(options: &Options) -> Wanted {
+pub fn wanted(options: &TarOptions) -> WantedMembers {
     let files = options.items.iter().filter_map(|i| match i {
-        Item::File(f) => Some(f.clone()),
-        Item::Directory(_) => None,
+        TarItem::File(f) => Some(f.clone()),
+        TarItem::Directory(_) => None,
     });
-    Wanted::new(files, options.names.wildcards)
+    WantedMembers::new(files, options.names.wildcards)
 }
 
 /// Reports operands without a member; whether there is none.
-pub fn report_missing(ctx: &mut Ctx<'_>, wanted: &Wanted) -> bool {
+pub fn report_missing(ctx: &mut Ctx<'_>, wanted: &WantedMembers) -> bool {
     let mut all = true;
     for name in wanted.missing() {
         ctx.error_bytes(&[name, b": Not found in archive"]);
@@ -61,7 +61,7 @@ pub fn report_missing(ctx: &mut Ctx<'_>, wanted: &Wanted) -> bool {
 pub const WIDTH: usize = 19;
 
 /// What a verbose line shows beside the header.
-pub struct Line<'a> {
+pub struct ListLine<'a> {
     pub name: &'a [u8],
     pub link: Option<&'a [u8]>,
     pub size: u64,
@@ -70,9 +70,9 @@ pub struct Line<'a> {
 /// Writes `-rw-r--r-- user/group 12 2026-01-01 00:00 name`.
 pub fn verbose(
     out: &mut dyn Write,
-    options: &Options,
+    options: &TarOptions,
     header: &Header,
-    line: &Line<'_>,
+    line: &ListLine<'_>,
     width: &mut usize,
 ) -> io::Result<()> {
     let kind = header.entry_type();

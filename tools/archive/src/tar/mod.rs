@@ -15,8 +15,8 @@ use std::io::{self, BufReader, Read, Write};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::strerror;
 
-use crate::codec::Format;
-use options::{Action, Compression, Options};
+use crate::codec::CompressionFormat;
+use options::{Compression, TarAction, TarOptions};
 
 /// Status of a run that had errors (GNU tar manual, "Synopsis").
 const FAILED: u8 = 2;
@@ -27,10 +27,10 @@ const USAGE: u8 = 64;
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let options = options::parse(ctx, args)?;
     let result = match options.action {
-        Action::Create => create::create(ctx, &options),
-        Action::Append => create::append(ctx, &options),
-        Action::List => read(ctx, &options, list::list),
-        Action::Extract => read(ctx, &options, extract::extract),
+        TarAction::Create => create::create(ctx, &options),
+        TarAction::Append => create::append(ctx, &options),
+        TarAction::List => read(ctx, &options, list::list),
+        TarAction::Extract => read(ctx, &options, extract::extract),
     };
     Ok(match result {
         Ok(true) => Exit::SUCCESS,
@@ -38,9 +38,9 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             ctx.error("Exiting with failure status due to previous errors");
             Exit(FAILED)
         }
-        Err(Fatal::Io(e)) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
-        Err(Fatal::Io(e)) => fatal(ctx, &strerror(&e)),
-        Err(Fatal::Message(m)) => fatal(ctx, &m),
+        Err(TarFatal::Io(e)) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
+        Err(TarFatal::Io(e)) => fatal(ctx, &strerror(&e)),
+        Err(TarFatal::Message(m)) => fatal(ctx, &m),
     })
 }
 
@@ -51,25 +51,25 @@ fn fatal(ctx: &mut Ctx<'_>, message: &str) -> Exit {
 }
 
 /// What ends a run at once.
-enum Fatal {
+enum TarFatal {
     Io(io::Error),
     Message(String),
 }
 
-impl From<io::Error> for Fatal {
-    fn from(e: io::Error) -> Fatal {
-        Fatal::Io(e)
+impl From<io::Error> for TarFatal {
+    fn from(e: io::Error) -> TarFatal {
+        TarFatal::Io(e)
     }
 }
 
 /// Result of an action: whether no member failed.
-type Outcome = Result<bool, Fatal>;
+type Outcome = Result<bool, TarFatal>;
 
 /// What reads an archive member by member.
-type Reader = fn(&mut Ctx<'_>, &Options, &mut tar::Archive<Box<dyn Read>>) -> Outcome;
+type Reader = fn(&mut Ctx<'_>, &TarOptions, &mut tar::Archive<Box<dyn Read>>) -> Outcome;
 
 /// Opens the archive, whatever its compression, and hands it on.
-fn read(ctx: &mut Ctx<'_>, options: &Options, action: Reader) -> Outcome {
+fn read(ctx: &mut Ctx<'_>, options: &TarOptions, action: Reader) -> Outcome {
     let mut raw: Box<dyn Read> = if options.archive == b"-" {
         Box::new(ctx.stdin.detach())
     } else {
@@ -79,11 +79,11 @@ fn read(ctx: &mut Ctx<'_>, options: &Options, action: Reader) -> Outcome {
     let mut head = Vec::new();
     raw.by_ref().take(6).read_to_end(&mut head).map_err(|e| {
         let name = String::from_utf8_lossy(&options.archive);
-        Fatal::Message(format!("{name}: Cannot read: {}", strerror(&e)))
+        TarFatal::Message(format!("{name}: Cannot read: {}", strerror(&e)))
     })?;
     let got = head.len();
     let raw: Box<dyn Read> = Box::new(io::Cursor::new(head.clone()).chain(raw));
-    let format = match (Format::detect(&head), options.compression) {
+    let format = match (CompressionFormat::detect(&head), options.compression) {
         (Some(f), _) => Some(f),
         (None, Compression::Is(f)) => {
             let tool = format!("{f:?}").to_lowercase();
@@ -91,13 +91,13 @@ fn read(ctx: &mut Ctx<'_>, options: &Options, action: Reader) -> Outcome {
                 0 => ctx.error(format_args!("{tool}: stdin: unexpected end of file")),
                 _ => ctx.error(format_args!("stdin: not in {tool} format")),
             }
-            return Err(Fatal::Message("Child returned status 1".to_string()));
+            return Err(TarFatal::Message("Child returned status 1".to_string()));
         }
         _ => None,
     };
     if got == 0 {
         ctx.error("This does not look like a tar archive");
-        return Err(Fatal::Message("Exiting with failure status due to previous errors".into()));
+        return Err(TarFatal::Message("Exiting with failure status due to previous errors".into()));
     }
     let data = match format {
         Some(f) => f.reader(raw)?,
@@ -108,24 +108,24 @@ fn read(ctx: &mut Ctx<'_>, options: &Options, action: Reader) -> Outcome {
     action(ctx, options, &mut archive)
 }
 
-fn cannot_open(options: &Options, e: &io::Error) -> Fatal {
+fn cannot_open(options: &TarOptions, e: &io::Error) -> TarFatal {
     let name = String::from_utf8_lossy(&options.archive);
-    Fatal::Message(format!("{name}: Cannot open: {}", strerror(e)))
+    TarFatal::Message(format!("{name}: Cannot open: {}", strerror(e)))
 }
 
 /// A damaged archive in GNU's words.
-fn damaged(e: &io::Error) -> Fatal {
+fn damaged(e: &io::Error) -> TarFatal {
     let text = e.to_string();
     if e.kind() == io::ErrorKind::UnexpectedEof
         || text.contains("unexpected end")
         || text.contains("unexpected EOF")
     {
-        return Fatal::Message("Unexpected EOF in archive".to_string());
+        return TarFatal::Message("Unexpected EOF in archive".to_string());
     }
     if text.contains("checksum") || text.contains("numeric field") || text.contains("not a tar") {
-        return Fatal::Message("This does not look like a tar archive".to_string());
+        return TarFatal::Message("This does not look like a tar archive".to_string());
     }
-    Fatal::Message(strerror(e))
+    TarFatal::Message(strerror(e))
 }
 
 /// Writes a member's name, quoted as GNU tar quotes unprintable characters.

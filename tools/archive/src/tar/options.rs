@@ -2,22 +2,22 @@
 
 mod table;
 
-use box_applet::opts::{Arg, Parsed, UsageError};
+use box_applet::opts::{OptArg, ParsedOptions, UsageError};
 use box_applet::{Ctx, Exit, clock};
 use box_text::time::Zone;
 use box_text::time::parse::parse as parse_date;
 use std::io::Write;
 
-use super::select::{Excludes, Names};
-use crate::codec::Format;
-use table::{Flag, SPEC};
+use super::select::{Excludes, MemberNames};
+use crate::codec::CompressionFormat;
+use table::{SPEC, TarFlag};
 
 /// Follows a usage error.
 pub const HINT: &[u8] = b"Try 'tar --help' or 'tar --usage' for more information.\n";
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum TarAction {
     Create,
     Append,
     List,
@@ -28,28 +28,28 @@ pub enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     None,
-    Is(Format),
+    Is(CompressionFormat),
     /// By the archive's name (`-a`).
     Auto,
 }
 
 /// A file operand or a change of directory, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum TarItem {
     File(Vec<u8>),
     Directory(Vec<u8>),
 }
 
 /// The parsed command line.
-pub struct Options {
-    pub action: Action,
+pub struct TarOptions {
+    pub action: TarAction,
     pub archive: Vec<u8>,
     pub compression: Compression,
-    pub items: Vec<Item>,
+    pub items: Vec<TarItem>,
     /// Whether names come from a list (`-T`), which may be empty.
     pub has_list: bool,
     pub excludes: Excludes,
-    pub names: Names,
+    pub names: MemberNames,
     pub verbose: usize,
     pub to_stdout: bool,
     pub keep_old: bool,
@@ -74,13 +74,13 @@ pub struct Options {
 }
 
 /// Parses the command line; `Err` after a message or help.
-pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
+pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TarOptions, Exit> {
     let args = modern(args);
     let (before, after) = match args.iter().position(|a| a == b"--") {
         Some(i) => (&args[..i], &args[i + 1..]),
         None => (&args[..], &args[..0]),
     };
-    let mut given = Parsed::default();
+    let mut given = ParsedOptions::default();
     let mut items = Vec::new();
     let mut rest = before.to_vec();
     // Operands and -C act in order, so options are parsed up to each operand.
@@ -101,22 +101,22 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
         };
         for (flag, value) in parsed.options {
             match (flag, &value) {
-                (Flag::Directory, Some(dir)) => items.push(Item::Directory(dir.clone())),
-                (Flag::FilesFrom, Some(file)) => {
+                (TarFlag::Directory, Some(dir)) => items.push(TarItem::Directory(dir.clone())),
+                (TarFlag::FilesFrom, Some(file)) => {
                     given.options.push((flag, None));
-                    items.extend(names_from(ctx, file, given.has(Flag::Null))?);
+                    items.extend(names_from(ctx, file, given.has(TarFlag::Null))?);
                 }
                 _ => given.options.push((flag, value)),
             }
         }
         let mut operands = parsed.operands.into_iter();
         match operands.next() {
-            Some(first) => items.push(Item::File(first)),
+            Some(first) => items.push(TarItem::File(first)),
             None => break,
         }
         rest = operands.collect();
     }
-    items.extend(after.iter().map(|a| Item::File(a.clone())));
+    items.extend(after.iter().map(|a| TarItem::File(a.clone())));
     build(ctx, &given, items)
 }
 
@@ -130,7 +130,7 @@ fn modern(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut out = Vec::new();
     for &c in first {
         out.push(vec![b'-', c]);
-        if let Some(Arg::Required(_)) = SPEC.argument_of(c) {
+        if let Some(OptArg::Required(_)) = SPEC.argument_of(c) {
             out.extend(rest.next().cloned());
         }
     }
@@ -138,11 +138,11 @@ fn modern(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     out
 }
 
-fn names_from(ctx: &mut Ctx<'_>, file: &[u8], null: bool) -> Result<Vec<Item>, Exit> {
+fn names_from(ctx: &mut Ctx<'_>, file: &[u8], null: bool) -> Result<Vec<TarItem>, Exit> {
     let text = read_list(ctx, file)?;
     let end = if null { 0 } else { b'\n' };
     let lines = text.split(|&c| c == end).filter(|l| !l.is_empty());
-    Ok(lines.map(|l| Item::File(l.to_vec())).collect())
+    Ok(lines.map(|l| TarItem::File(l.to_vec())).collect())
 }
 
 fn read_list(ctx: &mut Ctx<'_>, file: &[u8]) -> Result<Vec<u8>, Exit> {
@@ -152,48 +152,52 @@ fn read_list(ctx: &mut Ctx<'_>, file: &[u8]) -> Result<Vec<u8>, Exit> {
     })
 }
 
-/// What was written before the operands are known, as [`box_applet::opts::Parsed`] has it.
-fn build(ctx: &mut Ctx<'_>, given: &Parsed<Flag>, items: Vec<Item>) -> Result<Options, Exit> {
-    let has = |flag: Flag| given.has(flag);
-    let owned = |flag: Flag| given.last(flag).map(<[u8]>::to_vec);
-    let archive = owned(Flag::File).or_else(|| ctx.env.get(b"TAPE").map(<[u8]>::to_vec));
-    Ok(Options {
+/// What was written before the operands are known, as [`box_applet::opts::ParsedOptions`] has it.
+fn build(
+    ctx: &mut Ctx<'_>,
+    given: &ParsedOptions<TarFlag>,
+    items: Vec<TarItem>,
+) -> Result<TarOptions, Exit> {
+    let has = |flag: TarFlag| given.has(flag);
+    let owned = |flag: TarFlag| given.last(flag).map(<[u8]>::to_vec);
+    let archive = owned(TarFlag::File).or_else(|| ctx.env.get(b"TAPE").map(<[u8]>::to_vec));
+    Ok(TarOptions {
         action: action(ctx, given)?,
         archive: archive.unwrap_or_else(|| b"-".to_vec()),
         compression: compression(ctx, given)?,
         items,
-        has_list: has(Flag::FilesFrom),
+        has_list: has(TarFlag::FilesFrom),
         names: names(ctx, given)?,
         mtime: mtime(ctx, given)?,
         excludes: excludes(ctx, given)?,
-        verbose: given.count(Flag::Verbose),
-        to_stdout: has(Flag::ToStdout),
-        keep_old: has(Flag::KeepOldFiles),
-        keep_newer: has(Flag::KeepNewerFiles),
-        overwrite: has(Flag::Overwrite),
-        skip_old: has(Flag::SkipOldFiles),
-        absolute: has(Flag::AbsoluteNames),
-        dereference: has(Flag::Dereference),
-        recursive: !has(Flag::NoRecursion),
-        preserve_mode: has(Flag::PreservePermissions),
-        touch: has(Flag::Touch),
-        ignore_zeros: has(Flag::IgnoreZeros),
-        remove_files: has(Flag::RemoveFiles),
-        numeric_owner: has(Flag::NumericOwner),
-        full_time: has(Flag::FullTime),
+        verbose: given.count(TarFlag::Verbose),
+        to_stdout: has(TarFlag::ToStdout),
+        keep_old: has(TarFlag::KeepOldFiles),
+        keep_newer: has(TarFlag::KeepNewerFiles),
+        overwrite: has(TarFlag::Overwrite),
+        skip_old: has(TarFlag::SkipOldFiles),
+        absolute: has(TarFlag::AbsoluteNames),
+        dereference: has(TarFlag::Dereference),
+        recursive: !has(TarFlag::NoRecursion),
+        preserve_mode: has(TarFlag::PreservePermissions),
+        touch: has(TarFlag::Touch),
+        ignore_zeros: has(TarFlag::IgnoreZeros),
+        remove_files: has(TarFlag::RemoveFiles),
+        numeric_owner: has(TarFlag::NumericOwner),
+        full_time: has(TarFlag::FullTime),
         zone: ctx.zone(),
-        owner: owned(Flag::Owner),
-        group: owned(Flag::Group),
+        owner: owned(TarFlag::Owner),
+        group: owned(TarFlag::Group),
     })
 }
 
 /// The one action that is asked for.
-fn action(ctx: &mut Ctx<'_>, given: &Parsed<Flag>) -> Result<Action, Exit> {
+fn action(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<TarAction, Exit> {
     let all = [
-        (Flag::Create, Action::Create),
-        (Flag::Append, Action::Append),
-        (Flag::List, Action::List),
-        (Flag::Extract, Action::Extract),
+        (TarFlag::Create, TarAction::Create),
+        (TarFlag::Append, TarAction::Append),
+        (TarFlag::List, TarAction::List),
+        (TarFlag::Extract, TarAction::Extract),
     ];
     let mut asked = all.into_iter().filter(|(flag, _)| given.has(*flag)).map(|(_, action)| action);
     let message = match (asked.next(), asked.next()) {
@@ -207,24 +211,24 @@ fn action(ctx: &mut Ctx<'_>, given: &Parsed<Flag>) -> Result<Action, Exit> {
 }
 
 /// How the archive is compressed. A program named by `-I` comes before the options of the formats.
-fn compression(ctx: &mut Ctx<'_>, given: &Parsed<Flag>) -> Result<Compression, Exit> {
-    let program = given.last(Flag::UseCompressProgram);
+fn compression(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Compression, Exit> {
+    let program = given.last(TarFlag::UseCompressProgram);
     let Some(program) = program.map(|p| p.split(|c| *c == b' ').next().unwrap_or_default()) else {
         let options = [
-            (Flag::Gzip, Compression::Is(Format::Gzip)),
-            (Flag::Bzip2, Compression::Is(Format::Bzip2)),
-            (Flag::Xz, Compression::Is(Format::Xz)),
-            (Flag::Zstd, Compression::Is(Format::Zstd)),
-            (Flag::AutoCompress, Compression::Auto),
+            (TarFlag::Gzip, Compression::Is(CompressionFormat::Gzip)),
+            (TarFlag::Bzip2, Compression::Is(CompressionFormat::Bzip2)),
+            (TarFlag::Xz, Compression::Is(CompressionFormat::Xz)),
+            (TarFlag::Zstd, Compression::Is(CompressionFormat::Zstd)),
+            (TarFlag::AutoCompress, Compression::Auto),
         ];
         let asked = options.into_iter().find(|(flag, _)| given.has(*flag));
         return Ok(asked.map_or(Compression::None, |(_, compression)| compression));
     };
     let format = match program {
-        b"gzip" | b"pigz" => Format::Gzip,
-        b"bzip2" | b"pbzip2" => Format::Bzip2,
-        b"xz" | b"pixz" => Format::Xz,
-        b"zstd" | b"zstdmt" => Format::Zstd,
+        b"gzip" | b"pigz" => CompressionFormat::Gzip,
+        b"bzip2" | b"pbzip2" => CompressionFormat::Bzip2,
+        b"xz" | b"pixz" => CompressionFormat::Xz,
+        b"zstd" | b"zstdmt" => CompressionFormat::Zstd,
         other => {
             let other = String::from_utf8_lossy(other).into_owned();
             ctx.error(format_args!(
@@ -237,8 +241,8 @@ fn compression(ctx: &mut Ctx<'_>, given: &Parsed<Flag>) -> Result<Compression, E
 }
 
 /// Returns the time that `--mtime` gives all members: that of a file, whose name begins with `/` or `.`, or a date.
-fn mtime(ctx: &mut Ctx<'_>, given: &Parsed<Flag>) -> Result<Option<u64>, Exit> {
-    let Some(text) = given.last(Flag::Mtime) else { return Ok(None) };
+fn mtime(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Option<u64>, Exit> {
+    let Some(text) = given.last(TarFlag::Mtime) else { return Ok(None) };
     if matches!(text.first(), Some(b'/' | b'.')) {
         let stat = box_sys::meta::stat(&ctx.path(text), true).map_err(|e| {
             let why = format!(": Cannot stat: {}", box_sys::strerror(&e));
@@ -259,8 +263,8 @@ fn mtime(ctx: &mut Ctx<'_>, given: &Parsed<Flag>) -> Result<Option<u64>, Exit> {
 /// The number that an option has; an `@` before it is left out.
 fn number(
     ctx: &mut Ctx<'_>,
-    given: &Parsed<Flag>,
-    flag: Flag,
+    given: &ParsedOptions<TarFlag>,
+    flag: TarFlag,
     what: &str,
 ) -> Result<Option<u64>, Exit> {
     let Some(text) = given.last(flag) else { return Ok(None) };
@@ -277,17 +281,17 @@ const VERSION_CONTROL: &[&str] =
     &[".git", ".svn", ".hg", ".bzr", "CVS", ".gitignore", ".gitmodules", ".gitattributes"];
 
 /// Patterns of files that are left out, in the order in which they were given.
-fn excludes(ctx: &mut Ctx<'_>, given: &Parsed<Flag>) -> Result<Excludes, Exit> {
+fn excludes(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<Excludes, Exit> {
     let mut excludes = Excludes::default();
     for (flag, value) in &given.options {
         match (flag, value) {
-            (Flag::Exclude, Some(pattern)) => excludes.add(pattern),
-            (Flag::ExcludeFrom, Some(file)) => {
+            (TarFlag::Exclude, Some(pattern)) => excludes.add(pattern),
+            (TarFlag::ExcludeFrom, Some(file)) => {
                 for line in read_list(ctx, file)?.split(|c| *c == b'\n').filter(|l| !l.is_empty()) {
                     excludes.add(line);
                 }
             }
-            (Flag::ExcludeVcs, _) => {
+            (TarFlag::ExcludeVcs, _) => {
                 VERSION_CONTROL.iter().for_each(|name| excludes.add(name.as_bytes()));
             }
             _ => {}
@@ -297,17 +301,17 @@ fn excludes(ctx: &mut Ctx<'_>, given: &Parsed<Flag>) -> Result<Excludes, Exit> {
 }
 
 /// What becomes of members' names, and how operands name them.
-fn names(ctx: &mut Ctx<'_>, given: &Parsed<Flag>) -> Result<Names, Exit> {
-    let strip = number(ctx, given, Flag::StripComponents, "number of elements")?.unwrap_or(0);
-    let mut names = Names::default();
+fn names(ctx: &mut Ctx<'_>, given: &ParsedOptions<TarFlag>) -> Result<MemberNames, Exit> {
+    let strip = number(ctx, given, TarFlag::StripComponents, "number of elements")?.unwrap_or(0);
+    let mut names = MemberNames::default();
     names.strip = usize::try_from(strip).unwrap_or(usize::MAX);
-    for expression in given.all(Flag::Transform) {
+    for expression in given.all(TarFlag::Transform) {
         if let Err(message) = names.add_transform(expression) {
             ctx.error(message);
             return Err(Exit(super::FAILED));
         }
     }
-    names.absolute = given.has(Flag::AbsoluteNames);
-    names.wildcards = given.has(Flag::Wildcards);
+    names.absolute = given.has(TarFlag::AbsoluteNames);
+    names.wildcards = given.has(TarFlag::Wildcards);
     Ok(names)
 }

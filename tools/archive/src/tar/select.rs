@@ -2,18 +2,18 @@
 //! components, `--transform`, and the leading slash that is always removed.
 
 use box_sys::path::strip_slashes;
-use box_text::glob::{Options as GlobOptions, Pattern};
-use box_text::regex::{Captures, Options as RegexOptions, Regex, Syntax};
+use box_text::glob::{GlobOptions, GlobPattern};
+use box_text::regex::{Captures, Regex, RegexOptions, RegexSyntax};
 
 /// Patterns that exclude files (GNU tar manual 6.4; unanchored, `*` matches slashes).
 #[derive(Default)]
-pub struct Excludes(Vec<Pattern>);
+pub struct Excludes(Vec<GlobPattern>);
 
 impl Excludes {
     /// Adds a pattern; a trailing slash is dropped.
     pub fn add(&mut self, pattern: &[u8]) {
         let pattern = pattern.strip_suffix(b"/").filter(|p| !p.is_empty()).unwrap_or(pattern);
-        self.0.push(Pattern::new(pattern, GlobOptions::default()));
+        self.0.push(GlobPattern::new(pattern, GlobOptions::default()));
     }
 
     /// Whether the name, a part of it from some slash on, or a directory above it matches.
@@ -35,7 +35,7 @@ impl Excludes {
 
 /// How member names are changed on the way.
 #[derive(Default)]
-pub struct Names {
+pub struct MemberNames {
     pub strip: usize,
     pub absolute: bool,
     pub wildcards: bool,
@@ -49,7 +49,7 @@ struct Transform {
     global: bool,
 }
 
-impl Names {
+impl MemberNames {
     /// Adds a `--transform` expression; the error is GNU's text.
     pub fn add_transform(&mut self, expression: &[u8]) -> Result<(), String> {
         let bad = || "Invalid transform expression".to_string();
@@ -71,13 +71,13 @@ impl Names {
             }
         }
         let [pattern, replacement, flags] = parts.try_into().map_err(|_| bad())?;
-        let mut options = RegexOptions::new(Syntax::Bre);
+        let mut options = RegexOptions::new(RegexSyntax::Bre);
         let mut global = false;
         for f in flags {
             match f {
                 b'g' => global = true,
                 b'i' => options.icase = true,
-                b'x' => options.syntax = Syntax::Ere,
+                b'x' => options.syntax = RegexSyntax::Ere,
                 // Which kinds of names are meant: all of ours are.
                 b'r' | b'R' | b's' | b'S' | b'h' | b'H' => {}
                 _ => return Err(bad()),
@@ -166,19 +166,19 @@ impl Transform {
 }
 
 /// Member operands of `-t` and `-x`, with what was found so far.
-pub struct Wanted {
-    names: Vec<(Vec<u8>, Option<Pattern>, bool)>,
+pub struct WantedMembers {
+    names: Vec<(Vec<u8>, Option<GlobPattern>, bool)>,
 }
 
-impl Wanted {
+impl WantedMembers {
     /// From operands; with `wildcards` they are patterns.
-    pub fn new(operands: impl Iterator<Item = Vec<u8>>, wildcards: bool) -> Wanted {
+    pub fn new(operands: impl Iterator<Item = Vec<u8>>, wildcards: bool) -> WantedMembers {
         let names = operands.map(|name| {
             let name = strip_slashes(&name).to_vec();
-            let pattern = wildcards.then(|| Pattern::new(&name, GlobOptions::default()));
+            let pattern = wildcards.then(|| GlobPattern::new(&name, GlobOptions::default()));
             (name, pattern, false)
         });
-        Wanted { names: names.collect() }
+        WantedMembers { names: names.collect() }
     }
 
     /// Whether the member is meant: no operands, an equal name, or one below a named directory.
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn names_are_stripped_and_transformed() {
-        let mut n = Names { strip: 1, ..Names::default() };
+        let mut n = MemberNames { strip: 1, ..MemberNames::default() };
         assert_eq!(n.apply(b"a/b/c"), Some(b"b/c".to_vec()));
         assert_eq!(n.apply(b"a/"), None);
         assert_eq!(n.apply(b"a"), None);

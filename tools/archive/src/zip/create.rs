@@ -8,12 +8,12 @@ use std::io::{self, Cursor, Write};
 use std::path::Path;
 
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, meta, path, strerror};
-use box_text::glob::Pattern;
+use box_sys::{FileKind, meta, path, strerror};
+use box_text::glob::GlobPattern;
 use box_text::time::Zone;
 
-use self::options::{Action, Job};
-use self::pack::{Packer, Target};
+use self::options::{ZipAction, ZipJob};
+use self::pack::{ArchiveTarget, Packer};
 use super::format::{self, Directory};
 use super::{complain, lossy, pattern};
 
@@ -25,7 +25,7 @@ const UNREADABLE: u8 = 18;
 
 /// A file that is to be a member.
 #[derive(Clone)]
-struct Item {
+struct ZipItem {
     /// As it is opened, and as it is called in the archive.
     source: Vec<u8>,
     name: Vec<u8>,
@@ -52,10 +52,10 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             }
         }
     }
-    if job.action == Action::Delete {
+    if job.action == ZipAction::Delete {
         return Ok(delete(ctx, &job, &path, old));
     }
-    if job.action == Action::Freshen
+    if job.action == ZipAction::Freshen
         && job.names.is_empty()
         && let Some((directory, _)) = &old
     {
@@ -67,7 +67,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// `zip error: ...` and the status.
-fn fail(ctx: &mut Ctx<'_>, job: &Job, status: u8, why: &str) -> Exit {
+fn fail(ctx: &mut Ctx<'_>, job: &ZipJob, status: u8, why: &str) -> Exit {
     let shown = lossy(&job.archive);
     complain(ctx, &format!("\nzip error: {why} ({shown})\n"));
     Exit(status)
@@ -78,7 +78,7 @@ fn warn(ctx: &mut Ctx<'_>, text: &str) {
 }
 
 /// What is done with a member; on standard error where the archive goes to standard output.
-fn say(ctx: &mut Ctx<'_>, job: &Job, text: &str) {
+fn say(ctx: &mut Ctx<'_>, job: &ZipJob, text: &str) {
     if job.quiet {
         return;
     }
@@ -90,7 +90,7 @@ fn say(ctx: &mut Ctx<'_>, job: &Job, text: &str) {
 }
 
 /// The name in the archive: without the root and leading `./`.
-fn stored_name(job: &Job, source: &[u8]) -> Vec<u8> {
+fn stored_name(job: &ZipJob, source: &[u8]) -> Vec<u8> {
     let mut name = source;
     loop {
         match name {
@@ -106,18 +106,18 @@ fn stored_name(job: &Job, source: &[u8]) -> Vec<u8> {
 }
 
 /// All files that the operands mean.
-fn collect(ctx: &mut Ctx<'_>, job: &Job, archive: &Path, status: &mut u8) -> Vec<Item> {
-    let compile = |l: &[Vec<u8>]| l.iter().map(|p| pattern(p, false)).collect::<Vec<Pattern>>();
+fn collect(ctx: &mut Ctx<'_>, job: &ZipJob, archive: &Path, status: &mut u8) -> Vec<ZipItem> {
+    let compile = |l: &[Vec<u8>]| l.iter().map(|p| pattern(p, false)).collect::<Vec<GlobPattern>>();
     let (only, except) = (compile(&job.only), compile(&job.except));
     let own = meta::stat(archive, true).ok();
-    let mut out: Vec<Item> = Vec::new();
+    let mut out: Vec<ZipItem> = Vec::new();
     // Names still to be looked at, in reverse order; whether they come from a directory.
     let mut rest: Vec<(Vec<u8>, bool)> =
         job.names.iter().rev().map(|n| (n.clone(), false)).collect();
     while let Some((source, found)) = rest.pop() {
         if source == b"-" && !found {
             let stat = no_stat();
-            out.push(Item { name: b"-".to_vec(), source, stat });
+            out.push(ZipItem { name: b"-".to_vec(), source, stat });
             continue;
         }
         let stat = match meta::stat(&ctx.path(&source), !job.links) {
@@ -129,7 +129,7 @@ fn collect(ctx: &mut Ctx<'_>, job: &Job, archive: &Path, status: &mut u8) -> Vec
             }
         };
         let mut name = stored_name(job, &source);
-        if stat.kind == Kind::Dir {
+        if stat.kind == FileKind::Dir {
             if job.recurse {
                 rest.extend(below(ctx, &source, status).into_iter().map(|n| (n, true)));
             }
@@ -139,7 +139,7 @@ fn collect(ctx: &mut Ctx<'_>, job: &Job, archive: &Path, status: &mut u8) -> Vec
             if !name.ends_with(b"/") {
                 name.push(b'/');
             }
-        } else if !matches!(stat.kind, Kind::File | Kind::Symlink) {
+        } else if !matches!(stat.kind, FileKind::File | FileKind::Symlink) {
             continue;
         }
         let same = own.is_some_and(|o| o.ino != 0 && (o.dev, o.ino) == (stat.dev, stat.ino));
@@ -149,7 +149,7 @@ fn collect(ctx: &mut Ctx<'_>, job: &Job, archive: &Path, status: &mut u8) -> Vec
             continue;
         }
         if !out.iter().any(|i| i.name == name) {
-            out.push(Item { source, name, stat });
+            out.push(ZipItem { source, name, stat });
         }
     }
     out
@@ -158,7 +158,7 @@ fn collect(ctx: &mut Ctx<'_>, job: &Job, archive: &Path, status: &mut u8) -> Vec
 /// Of standard input.
 fn no_stat() -> meta::Stat {
     meta::Stat {
-        kind: Kind::File,
+        kind: FileKind::File,
         mode: 0o600,
         uid: 0,
         gid: 0,
@@ -190,22 +190,22 @@ type Old = Option<(Directory, File)>;
 /// Writes the archive anew: old members in their order, those given in their places or at the end.
 fn add(
     ctx: &mut Ctx<'_>,
-    job: &Job,
+    job: &ZipJob,
     path: &Path,
     old: Old,
-    mut items: Vec<Item>,
+    mut items: Vec<ZipItem>,
     mut status: u8,
 ) -> Exit {
     let zone = ctx.zone();
     let known = |name: &[u8]| old.as_ref()?.0.entries.iter().find(|e| e.name == name);
     items.retain(|i| match (job.action, known(&i.name)) {
-        (Action::Freshen, None) => false,
+        (ZipAction::Freshen, None) => false,
         // Times count two seconds.
-        (Action::Freshen | Action::Update, Some(e)) => seconds(&i.stat) > e.epoch(&zone),
+        (ZipAction::Freshen | ZipAction::Update, Some(e)) => seconds(&i.stat) > e.epoch(&zone),
         _ => true,
     });
     if items.is_empty() {
-        if matches!(job.action, Action::Freshen | Action::Update) && old.is_some() {
+        if matches!(job.action, ZipAction::Freshen | ZipAction::Update) && old.is_some() {
             return Exit(NOTHING);
         }
         return fail(ctx, job, NOTHING, "Nothing to do!");
@@ -213,14 +213,17 @@ fn add(
     let result = replace(ctx, job, path, |ctx, target| {
         let mut packer = Packer::new(target, job, &zone);
         let mut comment = Vec::new();
-        let mut items: Vec<Option<Item>> = items.iter().cloned().map(Some).collect();
+        let mut items: Vec<Option<ZipItem>> = items.iter().cloned().map(Some).collect();
         if let Some((directory, mut file)) = old {
             for e in &directory.entries {
                 let new = items.iter_mut().find(|i| i.as_ref().is_some_and(|i| i.name == e.name));
                 match new.and_then(Option::take) {
                     Some(item) => {
-                        let verb =
-                            if job.action == Action::Freshen { "freshening" } else { "updating" };
+                        let verb = if job.action == ZipAction::Freshen {
+                            "freshening"
+                        } else {
+                            "updating"
+                        };
                         if !packer.item(ctx, verb, &item)? {
                             status = UNREADABLE;
                             packer.keep(&mut file, e)?;
@@ -251,7 +254,7 @@ fn add(
     if job.remove {
         for item in items.iter().rev().filter(|i| i.source != b"-") {
             let path = ctx.path(&item.source);
-            let _ = if item.stat.kind == Kind::Dir {
+            let _ = if item.stat.kind == FileKind::Dir {
                 fs::remove_dir(path)
             } else {
                 fs::remove_file(path)
@@ -261,7 +264,7 @@ fn add(
     Exit(status)
 }
 
-fn delete(ctx: &mut Ctx<'_>, job: &Job, path: &Path, old: Old) -> Exit {
+fn delete(ctx: &mut Ctx<'_>, job: &ZipJob, path: &Path, old: Old) -> Exit {
     let Some((directory, mut file)) = old else {
         return fail(ctx, job, 13, "Zip file not found");
     };
@@ -306,9 +309,9 @@ fn delete(ctx: &mut Ctx<'_>, job: &Job, path: &Path, old: Old) -> Exit {
 /// A new archive beside the old one, renamed over it when it is whole; or standard output.
 fn replace(
     ctx: &mut Ctx<'_>,
-    job: &Job,
+    job: &ZipJob,
     path: &Path,
-    write: impl FnOnce(&mut Ctx<'_>, &mut dyn Target) -> io::Result<()>,
+    write: impl FnOnce(&mut Ctx<'_>, &mut dyn ArchiveTarget) -> io::Result<()>,
 ) -> io::Result<()> {
     if job.archive == b"-" {
         let mut memory = Cursor::new(Vec::new());

@@ -5,11 +5,11 @@ use std::io::{self, BufReader, Read, Write};
 
 use flate2::Crc;
 
-use super::format::{self, BZIP2, DEFLATED, Entry, STORED};
+use super::format::{self, BZIP2, DEFLATED, STORED, ZipEntry};
 
 /// Why a member cannot be read.
 #[derive(Debug)]
-pub enum Problem {
+pub enum MemberProblem {
     Method(u16),
     Encrypted,
     /// It needs a newer unzip.
@@ -26,20 +26,20 @@ pub enum Problem {
 const NEWEST: u16 = 46;
 
 /// Whether a member can be unpacked at all.
-pub fn check(e: &Entry) -> Result<(), Problem> {
+pub fn check(e: &ZipEntry) -> Result<(), MemberProblem> {
     match e.method {
-        _ if e.needs & 0xff > NEWEST => Err(Problem::Version(e.needs & 0xff)),
-        STORED | DEFLATED | BZIP2 if e.encrypted() => Err(Problem::Encrypted),
+        _ if e.needs & 0xff > NEWEST => Err(MemberProblem::Version(e.needs & 0xff)),
+        STORED | DEFLATED | BZIP2 if e.encrypted() => Err(MemberProblem::Encrypted),
         STORED | DEFLATED | BZIP2 => Ok(()),
-        other => Err(Problem::Method(other)),
+        other => Err(MemberProblem::Method(other)),
     }
 }
 
 /// Unpacks a member into `out`.
-pub fn copy(file: &mut File, e: &Entry, out: &mut dyn Write) -> Result<(), Problem> {
+pub fn copy(file: &mut File, e: &ZipEntry, out: &mut dyn Write) -> Result<(), MemberProblem> {
     check(e)?;
-    let invalid = |e: io::Error| Problem::Invalid(box_sys::strerror(&e));
-    format::seek_data(file, e).map_err(|e| Problem::Invalid(e.to_string()))?;
+    let invalid = |e: io::Error| MemberProblem::Invalid(box_sys::strerror(&e));
+    format::seek_data(file, e).map_err(|e| MemberProblem::Invalid(e.to_string()))?;
     let packed = BufReader::with_capacity(1 << 16, file.take(e.packed));
     let mut reader: Box<dyn Read + '_> = match e.method {
         DEFLATED => Box::new(flate2::bufread::DeflateDecoder::new(packed)),
@@ -53,11 +53,11 @@ pub fn copy(file: &mut File, e: &Entry, out: &mut dyn Write) -> Result<(), Probl
             Ok(0) => break,
             Ok(n) => {
                 crc.update(&buf[..n]);
-                out.write_all(&buf[..n]).map_err(Problem::Output)?;
+                out.write_all(&buf[..n]).map_err(MemberProblem::Output)?;
             }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(invalid(e)),
         }
     }
-    if crc.sum() != e.crc { Err(Problem::Checksum(crc.sum())) } else { Ok(()) }
+    if crc.sum() != e.crc { Err(MemberProblem::Checksum(crc.sum())) } else { Ok(()) }
 }

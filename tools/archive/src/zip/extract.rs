@@ -6,11 +6,11 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use box_applet::Ctx;
-use box_sys::{Kind, meta, path};
+use box_sys::{FileKind, meta, path};
 use box_text::time::Zone;
 
-use super::data::{self, Problem};
-use super::format::{Entry, STORED};
+use super::data::{self, MemberProblem};
+use super::format::{STORED, ZipEntry};
 use super::unzip::refuse;
 use super::{complain, lossy};
 
@@ -42,7 +42,7 @@ pub struct Extract {
 }
 
 /// One run over an archive.
-struct Run<'r> {
+struct ExtractRun<'r> {
     how: &'r Extract,
     archive: &'r mut File,
     zone: &'r Zone,
@@ -56,7 +56,7 @@ struct Run<'r> {
 
 impl Extract {
     /// Extracts all of `chosen`; the status.
-    pub fn run(&self, ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&Entry], zone: &Zone) -> u8 {
+    pub fn run(&self, ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&ZipEntry], zone: &Zone) -> u8 {
         if let Some(dir) = &self.dir
             && let Err(e) = fs::create_dir_all(ctx.path(dir))
         {
@@ -68,7 +68,7 @@ impl Extract {
             let _ = ctx.stderr.write_all(text.as_bytes());
             return 2;
         }
-        let mut run = Run {
+        let mut run = ExtractRun {
             how: self,
             archive: file,
             zone,
@@ -81,7 +81,7 @@ impl Extract {
     }
 }
 
-impl Run<'_> {
+impl ExtractRun<'_> {
     /// Symbolic links, and what making files within directories would have changed of them.
     fn finish(self, ctx: &mut Ctx<'_>) -> u8 {
         let mut status = 0;
@@ -111,7 +111,7 @@ impl Run<'_> {
     }
 
     /// Extracts one member; the status.
-    fn member(&mut self, ctx: &mut Ctx<'_>, e: &Entry) -> u8 {
+    fn member(&mut self, ctx: &mut Ctx<'_>, e: &ZipEntry) -> u8 {
         let Some((name, status)) = self.how.target(ctx, e) else { return 0 };
         let time = e.epoch(self.zone);
         let mask = if self.how.special { 0o7777 } else { 0o777 };
@@ -157,21 +157,21 @@ impl Run<'_> {
             Overwrite::None => Err(0),
             Overwrite::All => Ok(name),
             Overwrite::Ask => match ask(ctx, &name) {
-                Answer::Yes => Ok(name),
-                Answer::All => {
+                OverwriteAnswer::Yes => Ok(name),
+                OverwriteAnswer::All => {
                     self.overwrite = Overwrite::All;
                     Ok(name)
                 }
-                Answer::No => Err(0),
-                Answer::Never => {
+                OverwriteAnswer::No => Err(0),
+                OverwriteAnswer::Never => {
                     self.overwrite = Overwrite::None;
                     Err(0)
                 }
-                Answer::End => {
+                OverwriteAnswer::End => {
                     self.overwrite = Overwrite::None;
                     Err(1)
                 }
-                Answer::Rename(other) => Ok(other),
+                OverwriteAnswer::Rename(other) => Ok(other),
             },
         }
     }
@@ -179,10 +179,10 @@ impl Run<'_> {
     fn plain(
         &mut self,
         ctx: &mut Ctx<'_>,
-        e: &Entry,
+        e: &ZipEntry,
         name: &[u8],
         path: &Path,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), MemberProblem> {
         data::check(e)?;
         if let Some(dir) = path.parent() {
             fs::create_dir_all(dir).map_err(|_| no_directory(ctx, name))?;
@@ -192,8 +192,8 @@ impl Run<'_> {
             let shown = lossy(name);
             let _ = write!(ctx.stdout, "{what}: {shown:<22}  ");
         }
-        let out = anew(path).map_err(Problem::Output)?;
-        let mut out = Ends {
+        let out = anew(path).map_err(MemberProblem::Output)?;
+        let mut out = LineEndWriter {
             out: io::BufWriter::with_capacity(1 << 16, out),
             on: self.how.text && e.internal & 1 != 0,
         };
@@ -201,19 +201,19 @@ impl Run<'_> {
         if !self.how.quiet {
             let _ = ctx.stdout.write_all(b"\n");
         }
-        out.flush().map_err(Problem::Output)
+        out.flush().map_err(MemberProblem::Output)
     }
 
     fn link(
         &mut self,
         ctx: &mut Ctx<'_>,
-        e: &Entry,
+        e: &ZipEntry,
         name: &[u8],
         path: &Path,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), MemberProblem> {
         const LONGEST: u64 = 4096;
         if e.size > LONGEST {
-            return Err(Problem::Invalid("the link's target is too long".into()));
+            return Err(MemberProblem::Invalid("the link's target is too long".into()));
         }
         let mut target = Vec::new();
         data::copy(self.archive, e, &mut target)?;
@@ -225,14 +225,14 @@ impl Run<'_> {
             fs::create_dir_all(dir).map_err(|_| no_directory(ctx, name))?;
         }
         // A file holds the place, so that nothing is made below it.
-        anew(path).map_err(Problem::Output)?;
+        anew(path).map_err(MemberProblem::Output)?;
         self.links.push((name.to_vec(), path.to_path_buf(), target));
         Ok(())
     }
 
     fn directory(&mut self, ctx: &mut Ctx<'_>, name: &[u8], mode: Option<u16>, time: i64) -> u8 {
         let path = ctx.path(name);
-        let is_there = meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir);
+        let is_there = meta::stat(&path, true).is_ok_and(|s| s.kind == FileKind::Dir);
         if is_there || self.how.freshen {
             return 0;
         }
@@ -252,7 +252,7 @@ impl Run<'_> {
 
 impl Extract {
     /// Where a member goes, and the status of what was taken off its name; `None` if there is nothing to make.
-    fn target(&self, ctx: &mut Ctx<'_>, e: &Entry) -> Option<(Vec<u8>, u8)> {
+    fn target(&self, ctx: &mut Ctx<'_>, e: &ZipEntry) -> Option<(Vec<u8>, u8)> {
         let mut status = 0;
         let mut warn = |text: String| {
             complain(ctx, &text);
@@ -294,12 +294,12 @@ impl Extract {
 }
 
 /// Names the part of the path that is in the way.
-fn no_directory(ctx: &Ctx<'_>, name: &[u8]) -> Problem {
+fn no_directory(ctx: &Ctx<'_>, name: &[u8]) -> MemberProblem {
     let slashes = name.iter().enumerate().filter(|(_, c)| **c == b'/').map(|(at, _)| at);
     let file = slashes
         .map(|at| &name[..at])
-        .find(|part| meta::stat(&ctx.path(part), true).is_ok_and(|s| s.kind != Kind::Dir));
-    Problem::Directory(lossy(file.unwrap_or(name)))
+        .find(|part| meta::stat(&ctx.path(part), true).is_ok_and(|s| s.kind != FileKind::Dir));
+    MemberProblem::Directory(lossy(file.unwrap_or(name)))
 }
 
 /// A new, empty file. A link is replaced, not followed.
@@ -310,7 +310,7 @@ fn anew(path: &Path) -> io::Result<File> {
     }
 }
 
-enum Answer {
+enum OverwriteAnswer {
     Yes,
     No,
     All,
@@ -320,7 +320,7 @@ enum Answer {
     End,
 }
 
-fn ask(ctx: &mut Ctx<'_>, name: &[u8]) -> Answer {
+fn ask(ctx: &mut Ctx<'_>, name: &[u8]) -> OverwriteAnswer {
     loop {
         let question = [b"replace ", name, b"? [y]es, [n]o, [A]ll, [N]one, [r]ename: "].concat();
         let _ = ctx.stdout.flush();
@@ -329,19 +329,23 @@ fn ask(ctx: &mut Ctx<'_>, name: &[u8]) -> Answer {
         if ctx.stdin.read_until(b'\n', &mut line).unwrap_or(0) == 0 {
             let text = b" NULL\n(EOF or read error, treating as \"[N]one\" ...)\n";
             let _ = ctx.stderr.write_all(text);
-            return Answer::End;
+            return OverwriteAnswer::End;
         }
         match line.first() {
-            Some(b'y' | b'Y') => return Answer::Yes,
-            Some(b'n') => return Answer::No,
-            Some(b'A') => return Answer::All,
-            Some(b'N') => return Answer::Never,
+            Some(b'y' | b'Y') => return OverwriteAnswer::Yes,
+            Some(b'n') => return OverwriteAnswer::No,
+            Some(b'A') => return OverwriteAnswer::All,
+            Some(b'N') => return OverwriteAnswer::Never,
             Some(b'r' | b'R') => {
                 let _ = ctx.stderr.write_all(b"new name: ");
                 let mut line = Vec::new();
                 let _ = ctx.stdin.read_until(b'\n', &mut line);
                 let new = line.trim_ascii().to_vec();
-                return if new.is_empty() { Answer::No } else { Answer::Rename(new) };
+                return if new.is_empty() {
+                    OverwriteAnswer::No
+                } else {
+                    OverwriteAnswer::Rename(new)
+                };
             }
             _ => {
                 let shown = lossy(line.trim_ascii());
@@ -353,12 +357,12 @@ fn ask(ctx: &mut Ctx<'_>, name: &[u8]) -> Answer {
 }
 
 /// Carriage returns before line feeds are taken out if it is on.
-struct Ends<W: Write> {
+struct LineEndWriter<W: Write> {
     out: W,
     on: bool,
 }
 
-impl<W: Write> Write for Ends<W> {
+impl<W: Write> Write for LineEndWriter<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         if self.on {
             let text: Vec<u8> = data.iter().copied().filter(|c| *c != b'\r').collect();

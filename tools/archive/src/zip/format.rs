@@ -25,7 +25,7 @@ const EXTRA_TIME: u16 = 0x5455;
 
 /// One member as the central directory tells of it.
 #[derive(Clone, Debug, Default)]
-pub struct Entry {
+pub struct ZipEntry {
     pub name: Vec<u8>,
     /// Version and system it was made by: the high byte is 3 for Unix.
     pub made_by: u16,
@@ -45,7 +45,7 @@ pub struct Entry {
     pub comment: Vec<u8>,
 }
 
-impl Entry {
+impl ZipEntry {
     /// Whether the name is that of a directory.
     pub fn is_dir(&self) -> bool {
         self.name.ends_with(b"/")
@@ -90,9 +90,9 @@ pub fn dos_time(epoch: i64, zone: &Zone) -> u32 {
 }
 
 /// Little-endian fields, one after the other; what is not there ends it.
-struct Fields<'a>(&'a [u8]);
+struct ZipFields<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> ZipFields<'a> {
     fn bytes(&mut self, n: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(n)?;
         self.0 = rest;
@@ -112,7 +112,7 @@ impl<'a> Fields<'a> {
 /// What an archive holds.
 #[derive(Debug, Default)]
 pub struct Directory {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ZipEntry>,
     pub comment: Vec<u8>,
     pub file_size: u64,
     /// Bytes in front of the archive.
@@ -133,7 +133,7 @@ pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
     else {
         return Ok(None);
     };
-    let mut f = Fields(&tail[at + 4..]);
+    let mut f = ZipFields(&tail[at + 4..]);
     let end = (|| {
         f.bytes(6)?;
         let count = u64::from(f.u16()?);
@@ -155,7 +155,7 @@ pub fn read(file: &mut File) -> io::Result<Option<Directory>> {
     file.seek(SeekFrom::Start(offset + shift))?;
     let mut data = Vec::new();
     file.take(size).read_to_end(&mut data)?;
-    let mut f = Fields(&data);
+    let mut f = ZipFields(&data);
     let mut entries = Vec::new();
     while (entries.len() as u64) < count {
         let Some(mut e) = central(&mut f) else { break };
@@ -172,7 +172,7 @@ fn end64(file: &mut File, end_at: u64) -> io::Result<Option<(u64, u64, u64, u64)
     let Some(at) = end_at.checked_sub(20) else { return Ok(None) };
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(&mut buf[..20])?;
-    let mut f = Fields(&buf);
+    let mut f = ZipFields(&buf);
     if f.u32() != Some(LOCATOR64) {
         return Ok(None);
     }
@@ -180,7 +180,7 @@ fn end64(file: &mut File, end_at: u64) -> io::Result<Option<(u64, u64, u64, u64)
     let Some(at) = f.u64().filter(|a| *a < end_at) else { return Ok(None) };
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(&mut buf)?;
-    let mut f = Fields(&buf);
+    let mut f = ZipFields(&buf);
     if f.u32() != Some(END64) {
         return Ok(None);
     }
@@ -188,11 +188,11 @@ fn end64(file: &mut File, end_at: u64) -> io::Result<Option<(u64, u64, u64, u64)
     Ok((|| Some((f.u64()?, f.u64()?, f.u64()?, at)))())
 }
 
-fn central(f: &mut Fields<'_>) -> Option<Entry> {
+fn central(f: &mut ZipFields<'_>) -> Option<ZipEntry> {
     if f.u32()? != CENTRAL {
         return None;
     }
-    let mut e = Entry {
+    let mut e = ZipEntry {
         made_by: f.u16()?,
         needs: f.u16()?,
         flags: f.u16()?,
@@ -201,7 +201,7 @@ fn central(f: &mut Fields<'_>) -> Option<Entry> {
         crc: f.u32()?,
         packed: f.u32()?.into(),
         size: f.u32()?.into(),
-        ..Entry::default()
+        ..ZipEntry::default()
     };
     let (name, extra, comment) = (f.u16()?, f.u16()?, f.u16()?);
     f.u16()?;
@@ -209,11 +209,11 @@ fn central(f: &mut Fields<'_>) -> Option<Entry> {
     e.external = f.u32()?;
     e.offset = f.u32()?.into();
     e.name = f.bytes(name.into())?.to_vec();
-    let mut extra = Fields(f.bytes(extra.into())?);
+    let mut extra = ZipFields(f.bytes(extra.into())?);
     e.comment = f.bytes(comment.into())?.to_vec();
     while let (Some(id), Some(len)) = (extra.u16(), extra.u16()) {
         let Some(body) = extra.bytes(len.into()) else { break };
-        let mut body = Fields(body);
+        let mut body = ZipFields(body);
         match id {
             EXTRA_ZIP64 => {
                 for field in [&mut e.size, &mut e.packed, &mut e.offset] {
@@ -232,12 +232,12 @@ fn central(f: &mut Fields<'_>) -> Option<Entry> {
 }
 
 /// Goes to a member's data.
-pub fn seek_data(file: &mut File, e: &Entry) -> io::Result<()> {
+pub fn seek_data(file: &mut File, e: &ZipEntry) -> io::Result<()> {
     let broken = || io::Error::new(io::ErrorKind::InvalidData, "bad zipfile offset");
     file.seek(SeekFrom::Start(e.offset))?;
     let mut head = [0u8; 30];
     file.read_exact(&mut head).map_err(|_| broken())?;
-    let mut f = Fields(&head);
+    let mut f = ZipFields(&head);
     if f.u32() != Some(LOCAL) {
         return Err(broken());
     }
@@ -252,7 +252,7 @@ fn small(n: u64) -> u32 {
 }
 
 /// The extra field with the time. The one of the local header is the same here.
-fn time_field(e: &Entry) -> Vec<u8> {
+fn time_field(e: &ZipEntry) -> Vec<u8> {
     let Some(t) = e.mtime.and_then(|t| i32::try_from(t).ok()) else { return Vec::new() };
     let mut out = EXTRA_TIME.to_le_bytes().to_vec();
     out.extend_from_slice(&5u16.to_le_bytes());
@@ -271,7 +271,7 @@ fn large(fields: &[u64]) -> Vec<u8> {
 
 /// A member's local header. Its length does not depend on `packed` and `crc` unless sizes reach 4 GiB, which
 /// `size` tells beforehand.
-pub fn local_header(e: &Entry) -> Vec<u8> {
+pub fn local_header(e: &ZipEntry) -> Vec<u8> {
     let big = e.size.max(e.packed) >= 0xffff_0000;
     let mut extra = time_field(e);
     if big {
@@ -297,7 +297,7 @@ pub fn local_header(e: &Entry) -> Vec<u8> {
 pub fn write_end(
     out: &mut dyn Write,
     at: u64,
-    entries: &[Entry],
+    entries: &[ZipEntry],
     comment: &[u8],
 ) -> io::Result<()> {
     let mut data = Vec::new();

@@ -7,10 +7,10 @@ use box_text::mode::letters;
 use box_text::time::Zone;
 use box_text::time::strftime::strftime;
 
-use super::format::{BZIP2, DEFLATED, Directory, Entry, STORED};
+use super::format::{BZIP2, DEFLATED, Directory, STORED, ZipEntry};
 use super::{lossy, saved};
 
-fn time(e: &Entry, format: &[u8], zone: &Zone) -> String {
+fn time(e: &ZipEntry, format: &[u8], zone: &Zone) -> String {
     lossy(&strftime(format, &zone.broken(e.epoch(zone), 0)))
 }
 
@@ -25,7 +25,7 @@ fn row(ctx: &mut Ctx<'_>, head: &str, name: &[u8]) {
 }
 
 /// Size, time, name.
-pub fn short(ctx: &mut Ctx<'_>, entries: &[&Entry], quiet: usize, zone: &Zone) {
+pub fn short(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone: &Zone) {
     if quiet < 2 {
         let _ = ctx
             .stdout
@@ -42,7 +42,7 @@ pub fn short(ctx: &mut Ctx<'_>, entries: &[&Entry], quiet: usize, zone: &Zone) {
     }
 }
 
-fn method(e: &Entry) -> &'static str {
+fn method(e: &ZipEntry) -> &'static str {
     match e.method {
         STORED => "Stored",
         DEFLATED => match e.flags >> 1 & 3 {
@@ -57,7 +57,7 @@ fn method(e: &Entry) -> &'static str {
 }
 
 /// With method, packed size and checksum.
-pub fn verbose(ctx: &mut Ctx<'_>, entries: &[&Entry], quiet: usize, zone: &Zone) {
+pub fn verbose(ctx: &mut Ctx<'_>, entries: &[&ZipEntry], quiet: usize, zone: &Zone) {
     if quiet < 2 {
         let _ = ctx.stdout.write_all(
             b" Length   Method    Size  Cmpr    Date    Time   CRC-32   Name\n\
@@ -92,12 +92,18 @@ pub fn verbose(ctx: &mut Ctx<'_>, entries: &[&Entry], quiet: usize, zone: &Zone)
 }
 
 /// One name in each line.
-pub fn names(ctx: &mut Ctx<'_>, entries: &[&Entry]) {
+pub fn names(ctx: &mut Ctx<'_>, entries: &[&ZipEntry]) {
     entries.iter().for_each(|e| row(ctx, "", &e.name));
 }
 
 /// `zipinfo`: a line as `ls -l` has it for each member.
-pub fn info(ctx: &mut Ctx<'_>, directory: &Directory, entries: &[&Entry], all: bool, zone: &Zone) {
+pub fn info(
+    ctx: &mut Ctx<'_>,
+    directory: &Directory,
+    entries: &[&ZipEntry],
+    all: bool,
+    zone: &Zone,
+) {
     if all {
         let _ = writeln!(
             ctx.stdout,
@@ -147,7 +153,7 @@ pub fn info(ctx: &mut Ctx<'_>, directory: &Directory, entries: &[&Entry], all: b
     }
 }
 
-fn mode(e: &Entry) -> String {
+fn mode(e: &ZipEntry) -> String {
     let Some(mode) = e.unix() else {
         return if e.is_dir() { "drwx---   " } else { "-rw----   " }.to_string();
     };

@@ -21,14 +21,14 @@ mod unzip;
 use std::io::Write;
 
 use box_applet::Ctx;
-use box_text::glob::{Options, Pattern};
+use box_text::glob::{GlobOptions, GlobPattern};
 
 pub use create::run as zip;
 pub use unzip::{unzip, zipinfo};
 
 /// A pattern for names of members: `*` matches slashes, too.
-fn pattern(text: &[u8], ignore_case: bool) -> Pattern {
-    Pattern::new(text, Options { ignore_case, ..Options::default() })
+fn pattern(text: &[u8], ignore_case: bool) -> GlobPattern {
+    GlobPattern::new(text, GlobOptions { ignore_case, ..GlobOptions::default() })
 }
 
 /// A name in a message.

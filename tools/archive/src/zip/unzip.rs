@@ -6,11 +6,11 @@ use std::fs::File;
 use std::io::Write;
 
 use box_applet::{Ctx, Ended, Exit};
-use box_text::glob::Pattern;
+use box_text::glob::GlobPattern;
 
-use self::options::{Action, Job};
-use super::data::{self, Problem};
-use super::format::{self, Directory, Entry};
+use self::options::{UnzipAction, UnzipJob};
+use super::data::{self, MemberProblem};
+use super::format::{self, Directory, ZipEntry};
 use super::{complain, list, lossy, pattern};
 
 /// Runs `unzip`.
@@ -25,7 +25,7 @@ pub fn zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(run(ctx, &job))
 }
 
-fn run(ctx: &mut Ctx<'_>, job: &Job) -> Exit {
+fn run(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
     let Some((shown, mut file)) = open(ctx, &job.archive) else {
         let n = lossy(&job.archive);
         let who = &ctx.name;
@@ -35,9 +35,9 @@ fn run(ctx: &mut Ctx<'_>, job: &Job) -> Exit {
     };
     let name = lossy(&shown);
     let heading = match job.action {
-        Action::Pipe(names) => names,
-        Action::Names => false,
-        Action::Info => job.only.is_empty(),
+        UnzipAction::Pipe(names) => names,
+        UnzipAction::Names => false,
+        UnzipAction::Info => job.only.is_empty(),
         _ => true,
     };
     if heading && job.quiet == 0 {
@@ -52,13 +52,13 @@ fn run(ctx: &mut Ctx<'_>, job: &Job) -> Exit {
         }
     };
     warn_of_extra(ctx, &directory, &name);
-    let commented =
-        !directory.comment.is_empty() && !matches!(job.action, Action::Comment | Action::Info);
+    let commented = !directory.comment.is_empty()
+        && !matches!(job.action, UnzipAction::Comment | UnzipAction::Info);
     if commented && heading && job.quiet == 0 {
         let _ = ctx.stdout.write_all(&directory.comment);
         let _ = ctx.stdout.write_all(b"\n");
     }
-    if directory.entries.is_empty() && job.action != Action::Comment {
+    if directory.entries.is_empty() && job.action != UnzipAction::Comment {
         let text = format!("warning [{name}]:  zipfile is empty\n");
         complain(ctx, &text);
         return Exit(1);
@@ -66,7 +66,7 @@ fn run(ctx: &mut Ctx<'_>, job: &Job) -> Exit {
     let (chosen, unmatched) = choose(job, &directory.entries);
     let status = act(ctx, job, &mut file, &directory, &chosen, &name);
     for name in &unmatched {
-        if !matches!(job.action, Action::List | Action::Verbose) {
+        if !matches!(job.action, UnzipAction::List | UnzipAction::Verbose) {
             complain(ctx, &format!("caution: filename not matched:  {}\n", lossy(name)));
         }
     }
@@ -87,12 +87,16 @@ fn warn_of_extra(ctx: &mut Ctx<'_>, directory: &Directory, name: &str) {
 }
 
 /// The entries that are asked for, and the names that no entry has.
-fn choose<'d, 'j>(job: &'j Job, entries: &'d [Entry]) -> (Vec<&'d Entry>, Vec<&'j [u8]>) {
-    let patterns =
-        |l: &[Vec<u8>]| -> Vec<Pattern> { l.iter().map(|p| pattern(p, job.ignore_case)).collect() };
+fn choose<'d, 'j>(
+    job: &'j UnzipJob,
+    entries: &'d [ZipEntry],
+) -> (Vec<&'d ZipEntry>, Vec<&'j [u8]>) {
+    let patterns = |l: &[Vec<u8>]| -> Vec<GlobPattern> {
+        l.iter().map(|p| pattern(p, job.ignore_case)).collect()
+    };
     let (only, except) = (patterns(&job.only), patterns(&job.except));
     let mut used = vec![false; only.len()];
-    let mut is_chosen = |e: &Entry| {
+    let mut is_chosen = |e: &ZipEntry| {
         let hit = only.iter().position(|p| p.is_match(&e.name));
         if let Some(n) = hit {
             used[n] = true;
@@ -106,32 +110,38 @@ fn choose<'d, 'j>(job: &'j Job, entries: &'d [Entry]) -> (Vec<&'d Entry>, Vec<&'
 
 fn act(
     ctx: &mut Ctx<'_>,
-    job: &Job,
+    job: &UnzipJob,
     file: &mut File,
     directory: &Directory,
-    chosen: &[&Entry],
+    chosen: &[&ZipEntry],
     name: &str,
 ) -> u8 {
     let zone = ctx.zone();
     match job.action {
-        Action::List => list::short(ctx, chosen, job.quiet, &zone),
-        Action::Verbose => list::verbose(ctx, chosen, job.quiet, &zone),
-        Action::Info => list::info(ctx, directory, chosen, job.only.is_empty(), &zone),
-        Action::Names => list::names(ctx, chosen),
-        Action::Comment => {
+        UnzipAction::List => list::short(ctx, chosen, job.quiet, &zone),
+        UnzipAction::Verbose => list::verbose(ctx, chosen, job.quiet, &zone),
+        UnzipAction::Info => list::info(ctx, directory, chosen, job.only.is_empty(), &zone),
+        UnzipAction::Names => list::names(ctx, chosen),
+        UnzipAction::Comment => {
             let _ = ctx.stdout.write_all(&directory.comment);
             if !directory.comment.is_empty() {
                 let _ = ctx.stdout.write_all(b"\n");
             }
         }
-        Action::Test => return test(ctx, job, file, chosen, name),
-        Action::Pipe(names) => return pipe(ctx, file, chosen, names),
-        Action::Extract => return job.extract.run(ctx, file, chosen, &zone),
+        UnzipAction::Test => return test(ctx, job, file, chosen, name),
+        UnzipAction::Pipe(names) => return pipe(ctx, file, chosen, names),
+        UnzipAction::Extract => return job.extract.run(ctx, file, chosen, &zone),
     }
     0
 }
 
-fn test(ctx: &mut Ctx<'_>, job: &Job, file: &mut File, chosen: &[&Entry], name: &str) -> u8 {
+fn test(
+    ctx: &mut Ctx<'_>,
+    job: &UnzipJob,
+    file: &mut File,
+    chosen: &[&ZipEntry],
+    name: &str,
+) -> u8 {
     let mut status = 0;
     for e in chosen {
         let shown = lossy(&e.name);
@@ -157,7 +167,7 @@ fn test(ctx: &mut Ctx<'_>, job: &Job, file: &mut File, chosen: &[&Entry], name: 
     status
 }
 
-fn pipe(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&Entry], names: bool) -> u8 {
+fn pipe(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&ZipEntry], names: bool) -> u8 {
     let mut status = 0;
     for e in chosen.iter().filter(|e| !e.is_dir()) {
         if names {
@@ -171,7 +181,7 @@ fn pipe(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&Entry], names: bool) -> u
         }
         match data::copy(file, e, &mut ctx.stdout) {
             Ok(()) => {}
-            Err(Problem::Output(_)) => return status,
+            Err(MemberProblem::Output(_)) => return status,
             Err(p) => status = status.max(refuse(ctx, e, p)),
         }
         if names {
@@ -182,14 +192,16 @@ fn pipe(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&Entry], names: bool) -> u
 }
 
 /// Says why a member cannot be had; the status.
-pub(super) fn refuse(ctx: &mut Ctx<'_>, e: &Entry, problem: Problem) -> u8 {
+pub(super) fn refuse(ctx: &mut Ctx<'_>, e: &ZipEntry, problem: MemberProblem) -> u8 {
     let name = lossy(&e.name);
     let (text, status) = match problem {
-        Problem::Encrypted => (format!("   skipping: {name:<22}  unable to get password\n"), 82),
-        Problem::Method(m) => {
+        MemberProblem::Encrypted => {
+            (format!("   skipping: {name:<22}  unable to get password\n"), 82)
+        }
+        MemberProblem::Method(m) => {
             (format!("   skipping: {name:<22}  unsupported compression method {m}\n"), 81)
         }
-        Problem::Version(n) => (
+        MemberProblem::Version(n) => (
             format!(
                 "   skipping: {name:<22}  need PK compat. v{}.{} (can do v4.6)\n",
                 n / 10,
@@ -198,24 +210,28 @@ pub(super) fn refuse(ctx: &mut Ctx<'_>, e: &Entry, problem: Problem) -> u8 {
             81,
         ),
         // The name was said before.
-        Problem::Checksum(got) => (format!(" bad CRC {got:08x}  (should be {:08x})\n", e.crc), 2),
-        Problem::Invalid(why) => {
+        MemberProblem::Checksum(got) => {
+            (format!(" bad CRC {got:08x}  (should be {:08x})\n", e.crc), 2)
+        }
+        MemberProblem::Invalid(why) => {
             (format!("\n  error:  invalid compressed data to inflate {name}: {why}\n"), 3)
         }
-        Problem::Directory(part) => (
+        MemberProblem::Directory(part) => (
             format!(
                 "checkdir error:  {part} exists but is not directory\n                 \
                  unable to process {name}.\n"
             ),
             2,
         ),
-        Problem::Output(e) => (format!("{name}:  write error: {}\n", box_sys::strerror(&e)), 50),
+        MemberProblem::Output(e) => {
+            (format!("{name}:  write error: {}\n", box_sys::strerror(&e)), 50)
+        }
     };
     complain(ctx, &text);
     status
 }
 
-fn no_archive(ctx: &mut Ctx<'_>, job: &Job) -> Exit {
+fn no_archive(ctx: &mut Ctx<'_>, job: &UnzipJob) -> Exit {
     let given = lossy(&job.archive);
     let who = ctx.name.clone();
     let text = format!(

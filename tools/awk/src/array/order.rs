@@ -9,7 +9,7 @@
 //! - Anything else: a table of strings, hashed by sdbm's function; new ones at the chain's head.
 //! - Tables have 13, 127, 1021, ... places and grow when they would hold more than two per place.
 
-use super::Key;
+use super::AwkKey;
 
 /// Table sizes as they grow.
 const SIZES: [usize; 8] = [13, 127, 1021, 8191, 131_071, 1_048_573, 8_388_593, 16_777_213];
@@ -19,20 +19,20 @@ pub fn outgrown(elements: usize, level: usize) -> bool {
     level + 1 < SIZES.len() && (elements + 1) / SIZES[level] > 2
 }
 
-fn is_int32(k: &Key) -> bool {
-    matches!(k, Key::Int(n) if i32::try_from(*n).is_ok())
+fn is_int32(k: &AwkKey) -> bool {
+    matches!(k, AwkKey::Int(n) if i32::try_from(*n).is_ok())
 }
 
 /// A subscript with its hash.
-struct Item {
+struct HashedKey {
     hash: u32,
-    key: Key,
+    key: AwkKey,
 }
 
 /// Subscripts of a nested array, or of one that did not begin with a counting subscript, in
 /// gawk's order; given with their births in order. `growths`: births before which the table
 /// had grown, as far as known.
-pub fn hashed(keys: Vec<(u64, Key)>, growths: &[u64]) -> Vec<Key> {
+pub fn hashed(keys: Vec<(u64, AwkKey)>, growths: &[u64]) -> Vec<AwkKey> {
     if keys.first().is_some_and(|(_, k)| is_int32(k)) {
         let (ints, others): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, k)| is_int32(k));
         let growths = if others.is_empty() { growths } else { &[] };
@@ -46,20 +46,20 @@ pub fn hashed(keys: Vec<(u64, Key)>, growths: &[u64]) -> Vec<Key> {
 /// Inserts in order of creation, growing as gawk does; then reads place by place. `unload`
 /// puts a place's elements, given oldest first, into the order of its chain.
 fn table(
-    keys: Vec<(u64, Key)>,
+    keys: Vec<(u64, AwkKey)>,
     growths: &[u64],
-    hash: fn(&Key) -> u32,
-    unload: fn(Vec<Item>) -> Vec<Item>,
-) -> Vec<Key> {
+    hash: fn(&AwkKey) -> u32,
+    unload: fn(Vec<HashedKey>) -> Vec<HashedKey>,
+) -> Vec<AwkKey> {
     let empty =
-        |level: usize| -> Vec<Vec<Item>> { (0..SIZES[level]).map(|_| Vec::new()).collect() };
+        |level: usize| -> Vec<Vec<HashedKey>> { (0..SIZES[level]).map(|_| Vec::new()).collect() };
     let mut level = 0;
     let mut places = empty(0);
-    let insert = |places: &mut Vec<Vec<Item>>, item: Item| {
+    let insert = |places: &mut Vec<Vec<HashedKey>>, item: HashedKey| {
         let at = item.hash as usize % places.len();
         places[at].push(item);
     };
-    let grow = |places: &mut Vec<Vec<Item>>, level: &mut usize| {
+    let grow = |places: &mut Vec<Vec<HashedKey>>, level: &mut usize| {
         *level += 1;
         let old = std::mem::replace(places, empty((*level).min(SIZES.len() - 1)));
         for place in old {
@@ -73,7 +73,7 @@ fn table(
         } {
             grow(&mut places, &mut level);
         }
-        insert(&mut places, Item { hash: hash(&key), key });
+        insert(&mut places, HashedKey { hash: hash(&key), key });
     }
     // Grown by elements that are gone again.
     while level < growths.len() {
@@ -83,14 +83,14 @@ fn table(
 }
 
 /// Chains of strings: the newest first.
-fn newest_first(mut place: Vec<Item>) -> Vec<Item> {
+fn newest_first(mut place: Vec<HashedKey>) -> Vec<HashedKey> {
     place.reverse();
     place
 }
 
 /// Chains of integers: pairs, the newest pair first, within a pair the oldest first.
-fn pairs(place: Vec<Item>) -> Vec<Item> {
-    let mut chain: Vec<Vec<Item>> = Vec::new();
+fn pairs(place: Vec<HashedKey>) -> Vec<HashedKey> {
+    let mut chain: Vec<Vec<HashedKey>> = Vec::new();
     for item in place {
         match chain.last_mut() {
             Some(p) if p.len() < 2 => p.push(item),
@@ -100,7 +100,7 @@ fn pairs(place: Vec<Item>) -> Vec<Item> {
     chain.into_iter().rev().flatten().collect()
 }
 
-fn sdbm_of(key: &Key) -> u32 {
+fn sdbm_of(key: &AwkKey) -> u32 {
     sdbm(&key.text())
 }
 
@@ -112,8 +112,8 @@ fn sdbm(text: &[u8]) -> u32 {
 }
 
 /// The final mix of Hsieh's SuperFastHash.
-fn mix(key: &Key) -> u32 {
-    let Key::Int(n) = key else { return 0 };
+fn mix(key: &AwkKey) -> u32 {
+    let AwkKey::Int(n) = key else { return 0 };
     let mut k = *n as u32;
     k ^= k << 3;
     k = k.wrapping_add(k >> 5);

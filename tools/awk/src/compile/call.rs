@@ -1,97 +1,97 @@
 //! Calls of the program's functions and of built-in ones.
 
-use super::Compiler;
+use super::AwkCompiler;
 use super::expr::{constant_field, strip};
-use crate::ast::{Expr, Var};
-use crate::builtin::Builtin as B;
-use crate::code::Op;
+use crate::ast::{AwkExpr, AwkVar};
+use crate::builtin::AwkBuiltin as B;
+use crate::code::AwkOp;
 use crate::resolve::array_argument;
 
-impl Compiler {
-    pub(super) fn call(&mut self, f: u32, args: &[Expr]) {
+impl AwkCompiler {
+    pub(super) fn call(&mut self, f: u32, args: &[AwkExpr]) {
         for (n, arg) in args.iter().enumerate() {
             match (self.params.is_array(f, n), arg) {
-                (true, Expr::Var(v)) => {
+                (true, AwkExpr::Var(v)) => {
                     let place = self.place(*v);
-                    self.emit(Op::ArgArray(place));
+                    self.emit(AwkOp::ArgArray(place));
                 }
-                (true, Expr::Index(v, subs)) => {
+                (true, AwkExpr::Index(v, subs)) => {
                     let place = self.element_address(*v, subs);
-                    self.emit(Op::ArgElement(place));
+                    self.emit(AwkOp::ArgElement(place));
                 }
                 _ => self.dynamic_argument(arg),
             }
         }
-        self.emit(Op::Call(f, args.len() as u32));
+        self.emit(AwkOp::Call(f, args.len() as u32));
     }
 
-    pub(super) fn indirect(&mut self, v: Var, args: &[Expr]) {
+    pub(super) fn indirect(&mut self, v: AwkVar, args: &[AwkExpr]) {
         self.load(v);
         args.iter().for_each(|a| self.dynamic_argument(a));
-        self.emit(Op::CallIndirect(args.len() as u32));
+        self.emit(AwkOp::CallIndirect(args.len() as u32));
     }
 
     /// An argument that is an array only if the variable is one already.
-    fn dynamic_argument(&mut self, arg: &Expr) {
+    fn dynamic_argument(&mut self, arg: &AwkExpr) {
         match arg {
-            Expr::Var(v) if !self.special(*v).is_some_and(|s| s.computed()) => {
+            AwkExpr::Var(v) if !self.special(*v).is_some_and(|s| s.computed()) => {
                 let place = self.place(*v);
-                self.emit(Op::ArgVar(place));
+                self.emit(AwkOp::ArgVar(place));
             }
             _ => {
                 self.expr(arg);
-                self.emit(Op::ArgValue);
+                self.emit(AwkOp::ArgValue);
             }
         }
     }
 
-    pub(super) fn builtin(&mut self, b: B, args: &[Expr]) {
+    pub(super) fn builtin(&mut self, b: B, args: &[AwkExpr]) {
         match (b, args) {
-            (B::Length, []) => self.emit(Op::LengthRecord),
+            (B::Length, []) => self.emit(AwkOp::LengthRecord),
             (B::Length, [arg]) => match strip(arg) {
-                Expr::Field(n) if constant_field(n) == Some(0) => self.emit(Op::LengthRecord),
-                Expr::Var(v) if !self.special(*v).is_some_and(|s| s.computed()) => {
+                AwkExpr::Field(n) if constant_field(n) == Some(0) => self.emit(AwkOp::LengthRecord),
+                AwkExpr::Var(v) if !self.special(*v).is_some_and(|s| s.computed()) => {
                     let place = self.place(*v);
-                    self.emit(Op::LengthOf(place));
+                    self.emit(AwkOp::LengthOf(place));
                 }
-                Expr::Index(v, subs) => {
+                AwkExpr::Index(v, subs) => {
                     // Perhaps an inner array.
                     let place = self.element_address(*v, subs);
-                    self.emit(Op::LengthOfElement(place));
+                    self.emit(AwkOp::LengthOfElement(place));
                 }
                 _ => {
                     self.expr(arg);
-                    self.emit(Op::Builtin(b, 1));
+                    self.emit(AwkOp::Builtin(b, 1));
                 }
             },
             (B::Isarray | B::Typeof, [arg, ..]) => self.type_of(arg, b == B::Typeof),
             (B::Sub | B::Gsub, [pattern, replacement, rest @ ..]) => {
                 self.pattern_argument(pattern);
                 self.expr(replacement);
-                let record = Expr::Field(Box::new(Expr::Num(0.0)));
+                let record = AwkExpr::Field(Box::new(AwkExpr::Num(0.0)));
                 let target = rest.first().map_or(&record, strip);
-                if matches!(target, Expr::Var(_) | Expr::Index(..) | Expr::Field(_)) {
+                if matches!(target, AwkExpr::Var(_) | AwkExpr::Index(..) | AwkExpr::Field(_)) {
                     let t = self.target(target);
-                    self.emit(Op::Subst(b == B::Gsub, t));
+                    self.emit(AwkOp::Subst(b == B::Gsub, t));
                 } else {
                     // Not assignable: the count is all there is.
                     self.expr(target);
-                    self.emit(Op::SubstValue(b == B::Gsub));
+                    self.emit(AwkOp::SubstValue(b == B::Gsub));
                 }
             }
             (B::Gensub, [pattern, rest @ ..]) => {
                 self.pattern_argument(pattern);
                 rest.iter().for_each(|a| self.expr(a));
                 if rest.len() == 2 {
-                    self.emit(Op::FieldAt(0));
+                    self.emit(AwkOp::FieldAt(0));
                 }
-                self.emit(Op::Builtin(b, 3));
+                self.emit(AwkOp::Builtin(b, 3));
             }
             (B::Match, [text, pattern, rest @ ..]) => {
                 self.expr(text);
                 self.pattern_argument(pattern);
                 rest.iter().for_each(|a| self.array_argument(a));
-                self.emit(Op::Builtin(b, args.len() as u32));
+                self.emit(AwkOp::Builtin(b, args.len() as u32));
             }
             (B::Split | B::Patsplit, [text, array, rest @ ..]) => {
                 self.expr(text);
@@ -100,25 +100,25 @@ impl Compiler {
                     self.array_argument(separators);
                 }
                 // `//` parts the characters, as "" does.
-                let each =
-                    b == B::Split && matches!(rest.first(), Some(Expr::Regex(r)) if r.is_empty());
+                let each = b == B::Split
+                    && matches!(rest.first(), Some(AwkExpr::Regex(r)) if r.is_empty());
                 match rest.first() {
                     None => {}
-                    Some(_) if each => self.expr(&Expr::Str(Vec::new())),
-                    Some(Expr::Regex(r)) => {
+                    Some(_) if each => self.expr(&AwkExpr::Str(Vec::new())),
+                    Some(AwkExpr::Regex(r)) => {
                         let p = self.pattern(r);
-                        self.emit(Op::Pattern(p));
+                        self.emit(AwkOp::Pattern(p));
                     }
                     Some(sep) if b == B::Split => self.expr(sep),
                     Some(sep) => self.pattern_argument(sep),
                 }
                 // A separator that is a string has split's own rules for single characters.
-                let literal = matches!(rest.first(), Some(Expr::Regex(_)));
+                let literal = matches!(rest.first(), Some(AwkExpr::Regex(_)));
                 let n = args.len() as u32;
                 self.emit(if literal && !each && b == B::Split {
-                    Op::SplitPattern(n)
+                    AwkOp::SplitPattern(n)
                 } else {
-                    Op::Builtin(b, n)
+                    AwkOp::Builtin(b, n)
                 });
             }
             _ => {
@@ -129,55 +129,55 @@ impl Compiler {
                         self.expr(arg);
                     }
                 }
-                self.emit(Op::Builtin(b, args.len() as u32));
+                self.emit(AwkOp::Builtin(b, args.len() as u32));
             }
         }
     }
 
-    fn type_of(&mut self, arg: &Expr, name: bool) {
+    fn type_of(&mut self, arg: &AwkExpr, name: bool) {
         match strip(arg) {
-            Expr::Var(v) if !self.special(*v).is_some_and(|s| s.computed()) => {
+            AwkExpr::Var(v) if !self.special(*v).is_some_and(|s| s.computed()) => {
                 let place = self.place(*v);
-                self.emit(Op::TypeOf(place, name));
+                self.emit(AwkOp::TypeOf(place, name));
             }
-            Expr::Index(v, subs) => {
+            AwkExpr::Index(v, subs) => {
                 let place = self.element_address(*v, subs);
-                self.emit(Op::TypeOfElement(place, name));
+                self.emit(AwkOp::TypeOfElement(place, name));
             }
             _ => {
                 self.expr(arg);
-                self.emit(Op::TypeOfValue(name));
+                self.emit(AwkOp::TypeOfValue(name));
             }
         }
     }
 
     /// A regular expression: compiled beforehand if it is written as one.
-    fn pattern_argument(&mut self, e: &Expr) {
+    fn pattern_argument(&mut self, e: &AwkExpr) {
         match strip(e) {
-            Expr::Regex(r) => {
+            AwkExpr::Regex(r) => {
                 let p = self.pattern(r);
-                self.emit(Op::Pattern(p));
+                self.emit(AwkOp::Pattern(p));
             }
             _ => {
                 self.expr(e);
-                self.emit(Op::PatternDynamic);
+                self.emit(AwkOp::PatternDynamic);
             }
         }
     }
 
-    fn array_argument(&mut self, e: &Expr) {
+    fn array_argument(&mut self, e: &AwkExpr) {
         match strip(e) {
-            Expr::Var(v) => {
+            AwkExpr::Var(v) => {
                 let place = self.place(*v);
-                self.emit(Op::Array(place));
+                self.emit(AwkOp::Array(place));
             }
-            Expr::Index(v, subs) => {
+            AwkExpr::Index(v, subs) => {
                 self.array_place(*v, subs);
             }
             // gawk: "argument is not an array".
             other => {
                 self.expr(other);
-                self.emit(Op::NotArray);
+                self.emit(AwkOp::NotArray);
             }
         }
     }

@@ -1,200 +1,204 @@
 //! Expressions and assignments.
 
-use super::Compiler;
-use crate::ast::{Expr, Input, Subscripts, Var};
-use crate::code::{From, Keep, Op, Place, Target};
+use super::AwkCompiler;
+use crate::ast::{AwkExpr, AwkVar, GetlineSource, Subscripts};
+use crate::code::{ArrayPlace, AssignableTarget, AwkOp, GetlineInput, UpdateResult};
 use crate::special::Special;
-use crate::value::Value;
+use crate::value::AwkValue;
 
-impl Compiler {
+impl AwkCompiler {
     /// Evaluates for the value.
-    pub(super) fn expr(&mut self, e: &Expr) {
+    pub(super) fn expr(&mut self, e: &AwkExpr) {
         match e {
-            Expr::Num(n) => self.emit(Op::Num(*n)),
-            Expr::Str(s) => self.string(s),
-            Expr::Regex(r) => {
+            AwkExpr::Num(n) => self.emit(AwkOp::Num(*n)),
+            AwkExpr::Str(s) => self.string(s),
+            AwkExpr::Regex(r) => {
                 let p = self.pattern(r);
-                self.emit(Op::MatchRecord(p));
+                self.emit(AwkOp::MatchRecord(p));
             }
-            Expr::TypedRegex(r) => {
-                let n = self.constant(Value::Regex(crate::text::Text::new(r)));
-                self.emit(Op::Const(n));
+            AwkExpr::TypedRegex(r) => {
+                let n = self.constant(AwkValue::Regex(crate::text::AwkText::new(r)));
+                self.emit(AwkOp::Const(n));
             }
-            Expr::Var(v) => self.load(*v),
-            Expr::Index(v, subs) => {
+            AwkExpr::Var(v) => self.load(*v),
+            AwkExpr::Index(v, subs) => {
                 let place = self.element_address(*v, subs);
-                self.emit(if is_symtab(*v, subs) { Op::Symbol } else { Op::Element(place) });
+                self.emit(if is_symtab(*v, subs) { AwkOp::Symbol } else { AwkOp::Element(place) });
             }
-            Expr::Field(n) => match constant_field(n) {
-                Some(n) => self.emit(Op::FieldAt(n)),
+            AwkExpr::Field(n) => match constant_field(n) {
+                Some(n) => self.emit(AwkOp::FieldAt(n)),
                 None => {
                     self.expr(n);
-                    self.emit(Op::Field);
+                    self.emit(AwkOp::Field);
                 }
             },
-            Expr::Group(e) => self.expr(e),
+            AwkExpr::Group(e) => self.expr(e),
             // The parser lets lists stand only where they are taken apart.
-            Expr::List(list) => self.subscript(list),
-            Expr::Neg(e) => {
+            AwkExpr::List(list) => self.subscript(list),
+            AwkExpr::Neg(e) => {
                 self.expr(e);
-                self.emit(Op::Neg);
+                self.emit(AwkOp::Neg);
             }
-            Expr::Plus(e) => {
+            AwkExpr::Plus(e) => {
                 self.expr(e);
-                self.emit(Op::Plus);
+                self.emit(AwkOp::Plus);
             }
-            Expr::Not(e) => {
+            AwkExpr::Not(e) => {
                 self.expr(e);
-                self.emit(Op::Not);
+                self.emit(AwkOp::Not);
             }
-            Expr::Chain(first, rest) => {
+            AwkExpr::Chain(first, rest) => {
                 self.expr(first);
                 for (op, e) in rest {
                     self.expr(e);
-                    self.emit(Op::Arith(*op));
+                    self.emit(AwkOp::Arith(*op));
                 }
             }
-            Expr::Concat(list) => {
+            AwkExpr::Concat(list) => {
                 list.iter().for_each(|e| self.expr(e));
-                self.emit(Op::Concat(list.len() as u32));
+                self.emit(AwkOp::Concat(list.len() as u32));
             }
-            Expr::Compare(cmp, a, b) => {
+            AwkExpr::Compare(cmp, a, b) => {
                 self.expr(a);
                 self.expr(b);
-                self.emit(Op::Compare(*cmp));
+                self.emit(AwkOp::Compare(*cmp));
             }
-            Expr::Match { negate, text, pattern } => self.matching(*negate, text, pattern),
-            Expr::In(keys, v, subs) => {
+            AwkExpr::Match { negate, text, pattern } => self.matching(*negate, text, pattern),
+            AwkExpr::In(keys, v, subs) => {
                 let place = self.array_place(*v, subs);
                 self.subscript(keys);
-                self.emit(Op::In(place));
+                self.emit(AwkOp::In(place));
             }
-            Expr::And(list) => self.logic(list, true),
-            Expr::Or(list) => self.logic(list, false),
-            Expr::Cond(arms, last) => {
+            AwkExpr::And(list) => self.logic(list, true),
+            AwkExpr::Or(list) => self.logic(list, false),
+            AwkExpr::Cond(arms, last) => {
                 let mut ends = Vec::new();
                 for (cond, value) in arms {
                     let skip = self.jump_unless(cond);
                     self.expr(value);
-                    ends.push(self.jump(Op::Jump(0)));
+                    ends.push(self.jump(AwkOp::Jump(0)));
                     skip.into_iter().for_each(|j| self.patch(j));
                 }
                 self.expr(last);
                 ends.into_iter().for_each(|j| self.patch(j));
             }
-            Expr::Assign(..) | Expr::Update(..) | Expr::Step { .. } => self.modify(e, true),
-            Expr::Call(f, args) => self.call(*f, args),
-            Expr::Indirect(v, args) => self.indirect(*v, args),
-            Expr::Builtin(b, args) => self.builtin(*b, args),
-            Expr::Getline(input, target) => self.getline(input, target.as_deref()),
+            AwkExpr::Assign(..) | AwkExpr::Update(..) | AwkExpr::Step { .. } => {
+                self.modify(e, true)
+            }
+            AwkExpr::Call(f, args) => self.call(*f, args),
+            AwkExpr::Indirect(v, args) => self.indirect(*v, args),
+            AwkExpr::Builtin(b, args) => self.builtin(*b, args),
+            AwkExpr::Getline(input, target) => self.getline(input, target.as_deref()),
         }
     }
 
     /// Evaluates for the effects.
-    pub(super) fn discard(&mut self, e: &Expr) {
+    pub(super) fn discard(&mut self, e: &AwkExpr) {
         match e {
-            Expr::Assign(..) | Expr::Update(..) | Expr::Step { .. } => self.modify(e, false),
-            Expr::Group(e) => self.discard(e),
+            AwkExpr::Assign(..) | AwkExpr::Update(..) | AwkExpr::Step { .. } => {
+                self.modify(e, false)
+            }
+            AwkExpr::Group(e) => self.discard(e),
             _ => {
                 self.expr(e);
-                self.emit(Op::Pop);
+                self.emit(AwkOp::Pop);
             }
         }
     }
 
     /// Emits a test; the jumps returned are taken if it fails.
-    pub(super) fn jump_unless(&mut self, e: &Expr) -> Vec<usize> {
+    pub(super) fn jump_unless(&mut self, e: &AwkExpr) -> Vec<usize> {
         match e {
-            Expr::Group(e) if !matches!(**e, Expr::List(_)) => self.jump_unless(e),
-            Expr::Compare(cmp, a, b) => {
+            AwkExpr::Group(e) if !matches!(**e, AwkExpr::List(_)) => self.jump_unless(e),
+            AwkExpr::Compare(cmp, a, b) => {
                 self.expr(a);
                 self.expr(b);
-                vec![self.jump(Op::JumpUnlessCmp(*cmp, 0))]
+                vec![self.jump(AwkOp::JumpUnlessCmp(*cmp, 0))]
             }
-            Expr::And(list) => list.iter().flat_map(|e| self.jump_unless(e)).collect(),
-            Expr::Not(inner) => {
+            AwkExpr::And(list) => list.iter().flat_map(|e| self.jump_unless(e)).collect(),
+            AwkExpr::Not(inner) => {
                 self.expr(inner);
-                vec![self.jump(Op::JumpIf(0))]
+                vec![self.jump(AwkOp::JumpIf(0))]
             }
             _ => {
                 self.expr(e);
-                vec![self.jump(Op::JumpUnless(0))]
+                vec![self.jump(AwkOp::JumpUnless(0))]
             }
         }
     }
 
-    fn logic(&mut self, list: &[Expr], and: bool) {
+    fn logic(&mut self, list: &[AwkExpr], and: bool) {
         let mut decided = Vec::new();
         for e in list {
             self.expr(e);
-            decided.push(self.jump(if and { Op::JumpUnless(0) } else { Op::JumpIf(0) }));
+            decided.push(self.jump(if and { AwkOp::JumpUnless(0) } else { AwkOp::JumpIf(0) }));
         }
-        self.emit(Op::Num(if and { 1.0 } else { 0.0 }));
-        let end = self.jump(Op::Jump(0));
+        self.emit(AwkOp::Num(if and { 1.0 } else { 0.0 }));
+        let end = self.jump(AwkOp::Jump(0));
         decided.into_iter().for_each(|j| self.patch(j));
-        self.emit(Op::Num(if and { 0.0 } else { 1.0 }));
+        self.emit(AwkOp::Num(if and { 0.0 } else { 1.0 }));
         self.patch(end);
     }
 
-    fn matching(&mut self, negate: bool, text: &Expr, pattern: &Expr) {
-        if let Expr::Regex(r) = strip(pattern) {
+    fn matching(&mut self, negate: bool, text: &AwkExpr, pattern: &AwkExpr) {
+        if let AwkExpr::Regex(r) = strip(pattern) {
             let p = self.pattern(r);
-            let record = matches!(text, Expr::Field(n) if constant_field(n) == Some(0));
+            let record = matches!(text, AwkExpr::Field(n) if constant_field(n) == Some(0));
             if record {
-                self.emit(Op::MatchRecord(p));
+                self.emit(AwkOp::MatchRecord(p));
                 if negate {
-                    self.emit(Op::Not);
+                    self.emit(AwkOp::Not);
                 }
                 return;
             }
             self.expr(text);
-            self.emit(Op::Match(p, negate));
+            self.emit(AwkOp::Match(p, negate));
             return;
         }
         self.expr(text);
         self.expr(pattern);
-        self.emit(Op::MatchDynamic(negate));
+        self.emit(AwkOp::MatchDynamic(negate));
     }
 
     /// Loads a variable.
-    pub(super) fn load(&mut self, v: Var) {
+    pub(super) fn load(&mut self, v: AwkVar) {
         let op = match (v, self.special(v)) {
-            (_, Some(s)) if s.computed() => Op::Special(s),
-            (Var::Global(n), _) => Op::Global(n),
-            (Var::Local(n), _) => Op::Local(n),
+            (_, Some(s)) if s.computed() => AwkOp::Special(s),
+            (AwkVar::Global(n), _) => AwkOp::Global(n),
+            (AwkVar::Local(n), _) => AwkOp::Local(n),
         };
         self.emit(op);
     }
 
-    pub(super) fn var_target(&self, v: Var) -> Target {
+    pub(super) fn var_target(&self, v: AwkVar) -> AssignableTarget {
         match (v, self.special(v)) {
-            (_, Some(s)) if s.watched() => Target::Special(s),
-            (Var::Global(n), _) => Target::Global(n),
-            (Var::Local(n), _) => Target::Local(n),
+            (_, Some(s)) if s.watched() => AssignableTarget::Special(s),
+            (AwkVar::Global(n), _) => AssignableTarget::Global(n),
+            (AwkVar::Local(n), _) => AssignableTarget::Local(n),
         }
     }
 
     /// One subscript from a list.
-    fn subscript(&mut self, list: &[Expr]) {
+    fn subscript(&mut self, list: &[AwkExpr]) {
         list.iter().for_each(|e| self.expr(e));
         if list.len() > 1 {
-            self.emit(Op::Subscript(list.len() as u32));
+            self.emit(AwkOp::Subscript(list.len() as u32));
         }
     }
 
     /// Walks into inner arrays by all subscripts; where the array is.
-    pub(super) fn array_place(&mut self, v: Var, subs: &[Vec<Expr>]) -> Place {
+    pub(super) fn array_place(&mut self, v: AwkVar, subs: &[Vec<AwkExpr>]) -> ArrayPlace {
         let mut place = self.place(v);
         for list in subs {
             self.subscript(list);
-            self.emit(Op::Inner(place));
-            place = Place::Inner;
+            self.emit(AwkOp::Inner(place));
+            place = ArrayPlace::Inner;
         }
         place
     }
 
     /// Leaves the last subscript on the stack; where its array is.
-    pub(super) fn element_address(&mut self, v: Var, subs: &Subscripts) -> Place {
+    pub(super) fn element_address(&mut self, v: AwkVar, subs: &Subscripts) -> ArrayPlace {
         let Some((last, outer)) = subs.split_last() else { return self.place(v) };
         let place = self.array_place(v, outer);
         self.subscript(last);
@@ -202,98 +206,104 @@ impl Compiler {
     }
 
     /// Leaves the address (if it needs one) of something assignable on the stack.
-    pub(super) fn target(&mut self, e: &Expr) -> Target {
+    pub(super) fn target(&mut self, e: &AwkExpr) -> AssignableTarget {
         match e {
-            Expr::Var(v) => self.var_target(*v),
-            Expr::Index(v, subs) => {
+            AwkExpr::Var(v) => self.var_target(*v),
+            AwkExpr::Index(v, subs) => {
                 let place = self.element_address(*v, subs);
-                if is_symtab(*v, subs) { Target::Symbol } else { Target::Element(place) }
+                if is_symtab(*v, subs) {
+                    AssignableTarget::Symbol
+                } else {
+                    AssignableTarget::Element(place)
+                }
             }
-            Expr::Field(n) => {
+            AwkExpr::Field(n) => {
                 if constant_field(n) == Some(0) {
-                    return Target::Record;
+                    return AssignableTarget::Record;
                 }
                 self.expr(n);
-                Target::Field
+                AssignableTarget::Field
             }
-            Expr::Group(e) => self.target(e),
+            AwkExpr::Group(e) => self.target(e),
             // The parser makes nothing else assignable; a value to be thrown away.
             other => {
                 self.expr(other);
-                Target::Field
+                AssignableTarget::Field
             }
         }
     }
 
-    fn modify(&mut self, e: &Expr, wanted: bool) {
-        let keep = if wanted { Keep::New } else { Keep::Nothing };
+    fn modify(&mut self, e: &AwkExpr, wanted: bool) {
+        let keep = if wanted { UpdateResult::New } else { UpdateResult::Nothing };
         match e {
-            Expr::Assign(target, value) => {
-                if let (Expr::Var(v), Expr::Concat(parts)) = (&**target, &**value) {
+            AwkExpr::Assign(target, value) => {
+                if let (AwkExpr::Var(v), AwkExpr::Concat(parts)) = (&**target, &**value) {
                     // `s = s x` grows in place, unless x itself changes or shows s.
-                    let grows = matches!(parts.first(), Some(Expr::Var(w)) if w == v)
+                    let grows = matches!(parts.first(), Some(AwkExpr::Var(w)) if w == v)
                         && parts[1..].iter().all(is_simple);
                     let t = self.var_target(*v);
-                    if grows && matches!(t, Target::Global(_) | Target::Local(_)) {
+                    if grows
+                        && matches!(t, AssignableTarget::Global(_) | AssignableTarget::Local(_))
+                    {
                         parts[1..].iter().for_each(|p| self.expr(p));
                         if parts.len() > 2 {
-                            self.emit(Op::Concat(parts.len() as u32 - 1));
+                            self.emit(AwkOp::Concat(parts.len() as u32 - 1));
                         }
-                        self.emit(Op::Append(t, keep));
+                        self.emit(AwkOp::Append(t, keep));
                         return;
                     }
                 }
                 let t = self.target(target);
                 self.expr(value);
-                self.emit(if wanted { Op::SetKeep(t) } else { Op::Set(t) });
+                self.emit(if wanted { AwkOp::SetKeep(t) } else { AwkOp::Set(t) });
             }
-            Expr::Update(target, op, value) => {
+            AwkExpr::Update(target, op, value) => {
                 let t = self.target(target);
                 self.expr(value);
-                self.emit(Op::Update(*op, t, keep));
+                self.emit(AwkOp::Update(*op, t, keep));
             }
-            Expr::Step { target, delta, prefix } => {
+            AwkExpr::Step { target, delta, prefix } => {
                 let t = self.target(target);
-                let keep = if wanted && !prefix { Keep::Old } else { keep };
-                self.emit(Op::Step(*delta as f32, t, keep));
+                let keep = if wanted && !prefix { UpdateResult::Old } else { keep };
+                self.emit(AwkOp::Step(*delta as f32, t, keep));
             }
             _ => {}
         }
     }
 
-    fn getline(&mut self, input: &Input, target: Option<&Expr>) {
+    fn getline(&mut self, input: &GetlineSource, target: Option<&AwkExpr>) {
         let from = match input {
-            Input::Main => From::Main,
-            Input::File(e) => {
+            GetlineSource::Main => GetlineInput::Main,
+            GetlineSource::File(e) => {
                 self.expr(e);
-                From::File
+                GetlineInput::File
             }
-            Input::Command(e) => {
+            GetlineSource::Command(e) => {
                 self.expr(e);
-                From::Command
+                GetlineInput::Command
             }
-            Input::Coprocess(e) => {
+            GetlineSource::Coprocess(e) => {
                 self.expr(e);
-                From::Coprocess
+                GetlineInput::Coprocess
             }
         };
         let t = target.map(|t| self.target(t));
-        self.emit(Op::Getline(from, t));
+        self.emit(AwkOp::Getline(from, t));
     }
 }
 
 /// Whether evaluating can neither change variables nor run anything.
-fn is_simple(e: &Expr) -> bool {
+fn is_simple(e: &AwkExpr) -> bool {
     match e {
-        Expr::Num(_) | Expr::Str(_) | Expr::Var(_) => true,
-        Expr::Field(e) | Expr::Group(e) | Expr::Neg(e) => is_simple(e),
-        Expr::Chain(first, rest) => is_simple(first) && rest.iter().all(|(_, e)| is_simple(e)),
-        Expr::Index(_, subs) => subs.iter().flatten().all(is_simple),
-        Expr::Builtin(
-            crate::builtin::Builtin::Substr
-            | crate::builtin::Builtin::Sprintf
-            | crate::builtin::Builtin::Toupper
-            | crate::builtin::Builtin::Tolower,
+        AwkExpr::Num(_) | AwkExpr::Str(_) | AwkExpr::Var(_) => true,
+        AwkExpr::Field(e) | AwkExpr::Group(e) | AwkExpr::Neg(e) => is_simple(e),
+        AwkExpr::Chain(first, rest) => is_simple(first) && rest.iter().all(|(_, e)| is_simple(e)),
+        AwkExpr::Index(_, subs) => subs.iter().flatten().all(is_simple),
+        AwkExpr::Builtin(
+            crate::builtin::AwkBuiltin::Substr
+            | crate::builtin::AwkBuiltin::Sprintf
+            | crate::builtin::AwkBuiltin::Toupper
+            | crate::builtin::AwkBuiltin::Tolower,
             args,
         ) => args.iter().all(is_simple),
         _ => false,
@@ -301,22 +311,22 @@ fn is_simple(e: &Expr) -> bool {
 }
 
 /// `$3`: the number, if it is a small constant.
-pub(super) fn constant_field(e: &Expr) -> Option<u32> {
+pub(super) fn constant_field(e: &AwkExpr) -> Option<u32> {
     match e {
-        Expr::Num(n) if n.fract() == 0.0 && (0.0..1e6).contains(n) => Some(*n as u32),
+        AwkExpr::Num(n) if n.fract() == 0.0 && (0.0..1e6).contains(n) => Some(*n as u32),
         _ => None,
     }
 }
 
 /// `SYMTAB[name]`.
-fn is_symtab(v: Var, subs: &Subscripts) -> bool {
-    v == Var::Global(Special::Symtab as u32) && subs.len() == 1
+fn is_symtab(v: AwkVar, subs: &Subscripts) -> bool {
+    v == AwkVar::Global(Special::Symtab as u32) && subs.len() == 1
 }
 
 /// Without parentheses around it.
-pub(super) fn strip(e: &Expr) -> &Expr {
+pub(super) fn strip(e: &AwkExpr) -> &AwkExpr {
     let mut e = e;
-    while let Expr::Group(inner) = e {
+    while let AwkExpr::Group(inner) = e {
         e = inner;
     }
     e

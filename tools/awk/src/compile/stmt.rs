@@ -1,10 +1,10 @@
 //! Statements.
 
-use super::{Compiler, Loop};
-use crate::ast::{Case, Expr, Label, Redirect, Stmt, StmtKind};
-use crate::code::Op;
+use super::{AwkCompiler, LoopJumps};
+use crate::ast::{AwkCase, AwkExpr, Label, OutputRedirect, Stmt, StmtKind};
+use crate::code::AwkOp;
 
-impl Compiler {
+impl AwkCompiler {
     pub(super) fn stmts(&mut self, list: &[Stmt]) {
         list.iter().for_each(|s| self.stmt(s));
     }
@@ -24,7 +24,7 @@ impl Compiler {
                 let test = self.here();
                 self.finish_continues(&l, test);
                 let out = self.jump_unless(cond);
-                self.emit(Op::Jump(start));
+                self.emit(AwkOp::Jump(start));
                 out.into_iter().for_each(|j| self.patch(j));
                 self.finish_breaks(&l);
             }
@@ -33,51 +33,51 @@ impl Compiler {
             }
             StmtKind::ForIn(v, array, subs, body) => {
                 let place = self.array_place(*array, subs);
-                self.emit(Op::ForIn(place));
+                self.emit(AwkOp::ForIn(place));
                 let target = self.var_target(*v);
                 let start = self.here();
-                let next = self.jump(Op::ForNext(target, 0));
+                let next = self.jump(AwkOp::ForNext(target, 0));
                 let l = self.loop_body(body);
                 self.finish_continues(&l, start);
-                self.emit(Op::Jump(start));
+                self.emit(AwkOp::Jump(start));
                 self.patch(next);
                 self.finish_breaks(&l);
-                self.emit(Op::ForEnd);
+                self.emit(AwkOp::ForEnd);
             }
             StmtKind::Switch(e, cases) => self.switch(e, cases),
             StmtKind::Break => {
-                let at = self.jump(Op::Jump(0));
+                let at = self.jump(AwkOp::Jump(0));
                 if let Some(l) = self.loops.last_mut() {
                     l.breaks.push(at);
                 }
             }
             StmtKind::Continue => {
-                let at = self.jump(Op::Jump(0));
+                let at = self.jump(AwkOp::Jump(0));
                 if let Some(l) = self.loops.iter_mut().rev().find(|l| !l.is_switch) {
                     l.continues.push(at);
                 }
             }
-            StmtKind::Next => self.emit(Op::Next),
-            StmtKind::NextFile => self.emit(Op::NextFile),
-            StmtKind::Exit(None) => self.emit(Op::ExitPlain),
+            StmtKind::Next => self.emit(AwkOp::Next),
+            StmtKind::NextFile => self.emit(AwkOp::NextFile),
+            StmtKind::Exit(None) => self.emit(AwkOp::ExitPlain),
             StmtKind::Exit(Some(e)) => {
                 self.expr(e);
-                self.emit(Op::Exit);
+                self.emit(AwkOp::Exit);
             }
             StmtKind::Return(e) => {
                 match e {
                     Some(e) => self.expr(e),
-                    None => self.emit(Op::Uninit),
+                    None => self.emit(AwkOp::Uninit),
                 }
-                self.emit(Op::Return);
+                self.emit(AwkOp::Return);
             }
             StmtKind::DeleteAll(v) => {
                 let place = self.place(*v);
-                self.emit(Op::DeleteAll(place));
+                self.emit(AwkOp::DeleteAll(place));
             }
             StmtKind::Delete(v, subs) => {
                 let place = self.element_address(*v, subs);
-                self.emit(Op::Delete(place));
+                self.emit(AwkOp::Delete(place));
             }
         }
     }
@@ -85,7 +85,7 @@ impl Compiler {
     fn for_stmt(
         &mut self,
         init: Option<&Stmt>,
-        cond: Option<&Expr>,
+        cond: Option<&AwkExpr>,
         step: Option<&Stmt>,
         body: &Stmt,
     ) {
@@ -96,32 +96,32 @@ impl Compiler {
         let next = self.here();
         self.finish_continues(&l, next);
         step.into_iter().for_each(|s| self.stmt(s));
-        self.emit(Op::Jump(start));
+        self.emit(AwkOp::Jump(start));
         out.into_iter().for_each(|j| self.patch(j));
         self.finish_breaks(&l);
     }
 
-    fn loop_body(&mut self, body: &Stmt) -> Loop {
-        self.loops.push(Loop::default());
+    fn loop_body(&mut self, body: &Stmt) -> LoopJumps {
+        self.loops.push(LoopJumps::default());
         self.stmt(body);
         self.loops.pop().unwrap_or_default()
     }
 
-    fn finish_continues(&mut self, l: &Loop, to: u32) {
+    fn finish_continues(&mut self, l: &LoopJumps, to: u32) {
         l.continues.iter().for_each(|j| self.patch_to(*j, to));
     }
 
-    fn finish_breaks(&mut self, l: &Loop) {
+    fn finish_breaks(&mut self, l: &LoopJumps) {
         l.breaks.iter().for_each(|j| self.patch(*j));
     }
 
-    fn if_stmt(&mut self, arms: &[(Expr, Stmt)], last: Option<&Stmt>) {
+    fn if_stmt(&mut self, arms: &[(AwkExpr, Stmt)], last: Option<&Stmt>) {
         let mut ends = Vec::new();
         for (n, (cond, body)) in arms.iter().enumerate() {
             let skip = self.jump_unless(cond);
             self.stmt(body);
             if n + 1 < arms.len() || last.is_some() {
-                ends.push(self.jump(Op::Jump(0)));
+                ends.push(self.jump(AwkOp::Jump(0)));
             }
             skip.into_iter().for_each(|j| self.patch(j));
         }
@@ -132,7 +132,7 @@ impl Compiler {
     }
 
     /// The subject stays on the stack while the labels are tried.
-    fn switch(&mut self, subject: &Expr, cases: &[Case]) {
+    fn switch(&mut self, subject: &AwkExpr, cases: &[AwkCase]) {
         self.expr(subject);
         let mut entries = Vec::new();
         let mut default = None;
@@ -143,34 +143,34 @@ impl Compiler {
                     continue;
                 }
                 Label::Num(x) => {
-                    self.emit(Op::Dup);
-                    self.emit(Op::Num(*x));
-                    self.emit(Op::Compare(crate::ast::Cmp::Eq));
+                    self.emit(AwkOp::Dup);
+                    self.emit(AwkOp::Num(*x));
+                    self.emit(AwkOp::Compare(crate::ast::AwkComparison::Eq));
                 }
                 Label::Str(s) => {
-                    self.emit(Op::Dup);
+                    self.emit(AwkOp::Dup);
                     self.string(s);
-                    self.emit(Op::Compare(crate::ast::Cmp::Eq));
+                    self.emit(AwkOp::Compare(crate::ast::AwkComparison::Eq));
                 }
                 Label::Regex(r) => {
-                    self.emit(Op::Dup);
+                    self.emit(AwkOp::Dup);
                     let p = self.pattern(r);
-                    self.emit(Op::Match(p, false));
+                    self.emit(AwkOp::Match(p, false));
                 }
             }
-            entries.push((n, self.jump(Op::JumpIf(0))));
+            entries.push((n, self.jump(AwkOp::JumpIf(0))));
         }
-        self.emit(Op::Pop);
-        let none = self.jump(Op::Jump(0));
+        self.emit(AwkOp::Pop);
+        let none = self.jump(AwkOp::Jump(0));
         // Each case is entered twice: from its label with the subject still there, or by
         // falling through without it.
-        self.loops.push(Loop { is_switch: true, ..Loop::default() });
+        self.loops.push(LoopJumps { is_switch: true, ..LoopJumps::default() });
         let mut default_at = None;
         for (n, case) in cases.iter().enumerate() {
-            let over = self.jump(Op::Jump(0));
+            let over = self.jump(AwkOp::Jump(0));
             if let Some((_, jump)) = entries.iter().find(|(e, _)| *e == n) {
                 self.patch(*jump);
-                self.emit(Op::Pop);
+                self.emit(AwkOp::Pop);
             }
             self.patch(over);
             if default == Some(n) {
@@ -186,12 +186,12 @@ impl Compiler {
         self.finish_breaks(&l);
     }
 
-    fn print(&mut self, args: &[Expr], to: &Option<(Redirect, Expr)>, format: bool) {
+    fn print(&mut self, args: &[AwkExpr], to: &Option<(OutputRedirect, AwkExpr)>, format: bool) {
         args.iter().for_each(|a| self.expr(a));
         if let Some((_, target)) = to {
             self.expr(target);
         }
         let (n, redirect) = (args.len() as u32, to.as_ref().map(|(r, _)| *r));
-        self.emit(if format { Op::Printf(n, redirect) } else { Op::Print(n, redirect) });
+        self.emit(if format { AwkOp::Printf(n, redirect) } else { AwkOp::Print(n, redirect) });
     }
 }

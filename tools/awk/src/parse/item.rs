@@ -1,17 +1,17 @@
 //! Rules and functions.
 
-use super::{Context, Parser, Result};
-use crate::ast::{Pattern, Rule, Stmt};
-use crate::token::{Keyword, Tok};
+use super::{AwkParser, Result, StatementContext};
+use crate::ast::{AwkPattern, AwkRule, Stmt};
+use crate::token::{AwkTok, Keyword};
 
-impl Parser<'_> {
+impl AwkParser<'_> {
     pub(super) fn program_items(&mut self) -> Result<()> {
         loop {
             self.skip_terminators()?;
             match self.tok {
-                Tok::Eof => return Ok(()),
-                Tok::Key(Keyword::Function) => self.function_item()?,
-                Tok::Key(
+                AwkTok::Eof => return Ok(()),
+                AwkTok::Key(Keyword::Function) => self.function_item()?,
+                AwkTok::Key(
                     k @ (Keyword::Begin | Keyword::End | Keyword::BeginFile | Keyword::EndFile),
                 ) => {
                     self.special_rule(k)?;
@@ -29,12 +29,12 @@ impl Parser<'_> {
             Keyword::BeginFile => "BEGINFILE",
             _ => "ENDFILE",
         };
-        if self.tok != Tok::LBrace {
+        if self.tok != AwkTok::LBrace {
             return Err(self.lexer.error(format!("{name} blocks must have an action part")));
         }
-        self.context = Context { special_rule: Some(name), ..Context::default() };
+        self.context = StatementContext { special_rule: Some(name), ..StatementContext::default() };
         let body = self.braces()?;
-        self.context = Context::default();
+        self.context = StatementContext::default();
         match k {
             Keyword::Begin => self.program.begin.push(body),
             Keyword::End => self.program.end.push(body),
@@ -46,31 +46,31 @@ impl Parser<'_> {
 
     fn rule(&mut self) -> Result<()> {
         let line = self.line();
-        let pattern = if self.tok == Tok::LBrace {
-            Pattern::Always
+        let pattern = if self.tok == AwkTok::LBrace {
+            AwkPattern::Always
         } else {
             let first = self.expr()?;
-            if self.eat(&Tok::Comma)? {
+            if self.eat(&AwkTok::Comma)? {
                 self.skip_newlines()?;
-                Pattern::Range(first, self.expr()?)
+                AwkPattern::Range(first, self.expr()?)
             } else {
-                Pattern::When(first)
+                AwkPattern::When(first)
             }
         };
         let action = match self.tok {
-            Tok::LBrace => Some(self.braces()?),
-            Tok::Newline | Tok::Semi | Tok::Eof => None,
+            AwkTok::LBrace => Some(self.braces()?),
+            AwkTok::Newline | AwkTok::Semi | AwkTok::Eof => None,
             _ => return Err(self.unexpected()),
         };
-        self.program.rules.push(Rule { line, pattern, action });
+        self.program.rules.push(AwkRule { line, pattern, action });
         Ok(())
     }
 
     /// `{ ... }`.
     pub(super) fn braces(&mut self) -> Result<Vec<Stmt>> {
-        self.expect(&Tok::LBrace)?;
+        self.expect(&AwkTok::LBrace)?;
         let body = self.nested(|p| p.stmts_until_brace())?;
-        self.expect(&Tok::RBrace)?;
+        self.expect(&AwkTok::RBrace)?;
         Ok(body)
     }
 
@@ -78,7 +78,7 @@ impl Parser<'_> {
         let mut body = Vec::new();
         loop {
             self.skip_terminators()?;
-            if matches!(self.tok, Tok::RBrace | Tok::Eof) {
+            if matches!(self.tok, AwkTok::RBrace | AwkTok::Eof) {
                 return Ok(body);
             }
             body.push(self.stmt()?);
@@ -87,9 +87,9 @@ impl Parser<'_> {
 
     fn function_item(&mut self) -> Result<()> {
         self.advance()?;
-        let name = match std::mem::replace(&mut self.tok, Tok::Eof) {
-            Tok::Name(n) | Tok::FuncName(n) => n,
-            Tok::Builtin(b) => {
+        let name = match std::mem::replace(&mut self.tok, AwkTok::Eof) {
+            AwkTok::Name(n) | AwkTok::FuncName(n) => n,
+            AwkTok::Builtin(b) => {
                 let message =
                     format!("`{}' is a built-in function, it cannot be redefined", b.name());
                 return Err(self.lexer.error(message));
@@ -104,11 +104,12 @@ impl Parser<'_> {
         self.program.functions[f as usize].defined = true;
         self.program.functions[f as usize].line = self.line();
         self.advance()?;
-        self.expect(&Tok::LParen)?;
+        self.expect(&AwkTok::LParen)?;
         let mut params: Vec<Vec<u8>> = Vec::new();
         self.skip_newlines()?;
-        while self.tok != Tok::RParen {
-            let (Tok::Name(p) | Tok::FuncName(p)) = std::mem::replace(&mut self.tok, Tok::Eof)
+        while self.tok != AwkTok::RParen {
+            let (AwkTok::Name(p) | AwkTok::FuncName(p)) =
+                std::mem::replace(&mut self.tok, AwkTok::Eof)
             else {
                 return Err(self.lexer.error("syntax error"));
             };
@@ -127,18 +128,18 @@ impl Parser<'_> {
             params.push(p);
             self.advance()?;
             self.skip_newlines()?;
-            if !self.eat(&Tok::Comma)? {
+            if !self.eat(&AwkTok::Comma)? {
                 break;
             }
             self.skip_newlines()?;
         }
-        self.expect(&Tok::RParen)?;
+        self.expect(&AwkTok::RParen)?;
         self.skip_newlines()?;
         self.program.functions[f as usize].params = params.len();
         self.locals = params;
-        self.context = Context { in_function: true, ..Context::default() };
+        self.context = StatementContext { in_function: true, ..StatementContext::default() };
         let body = self.braces()?;
-        self.context = Context::default();
+        self.context = StatementContext::default();
         self.locals.clear();
         self.program.functions[f as usize].body = body;
         Ok(())

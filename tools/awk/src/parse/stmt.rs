@@ -1,10 +1,10 @@
 //! Statements.
 
-use super::{Parser, Result};
-use crate::ast::{Case, Expr, Label, Redirect, Stmt, StmtKind, Subscripts};
-use crate::token::{Keyword as K, Tok};
+use super::{AwkParser, Result};
+use crate::ast::{AwkCase, AwkExpr, Label, OutputRedirect, Stmt, StmtKind, Subscripts};
+use crate::token::{AwkTok, Keyword as K};
 
-impl Parser<'_> {
+impl AwkParser<'_> {
     /// One statement with its terminator.
     pub(super) fn stmt(&mut self) -> Result<Stmt> {
         self.enter()?;
@@ -15,10 +15,10 @@ impl Parser<'_> {
     }
 
     fn stmt_kind(&mut self) -> Result<StmtKind> {
-        let Tok::Key(k) = self.tok else {
+        let AwkTok::Key(k) = self.tok else {
             return match self.tok {
-                Tok::LBrace => Ok(StmtKind::Block(self.braces()?)),
-                Tok::Semi => {
+                AwkTok::LBrace => Ok(StmtKind::Block(self.braces()?)),
+                AwkTok::Semi => {
                     self.advance()?;
                     Ok(StmtKind::Block(Vec::new()))
                 }
@@ -34,7 +34,7 @@ impl Parser<'_> {
             K::While => {
                 self.advance()?;
                 let cond = self.condition()?;
-                if self.eat(&Tok::Semi)? {
+                if self.eat(&AwkTok::Semi)? {
                     let empty = Stmt { line: self.line(), kind: StmtKind::Block(Vec::new()) };
                     return Ok(StmtKind::While(cond, Box::new(empty)));
                 }
@@ -45,7 +45,7 @@ impl Parser<'_> {
                 self.advance()?;
                 let body = self.loop_body()?;
                 self.skip_terminators()?;
-                self.expect(&Tok::Key(K::While))?;
+                self.expect(&AwkTok::Key(K::While))?;
                 let cond = self.condition()?;
                 self.terminator()?;
                 Ok(StmtKind::DoWhile(Box::new(body), cond))
@@ -61,10 +61,10 @@ impl Parser<'_> {
     }
 
     /// `(expr)` and the newlines after it.
-    fn condition(&mut self) -> Result<Expr> {
-        self.expect(&Tok::LParen)?;
+    fn condition(&mut self) -> Result<AwkExpr> {
+        self.expect(&AwkTok::LParen)?;
         let cond = self.in_parens(|p| p.expr())?;
-        self.expect(&Tok::RParen)?;
+        self.expect(&AwkTok::RParen)?;
         Ok(cond)
     }
 
@@ -83,8 +83,8 @@ impl Parser<'_> {
     /// Ends a simple statement: `;`, newline, or before `}`.
     fn terminator(&mut self) -> Result<()> {
         match self.tok {
-            Tok::Semi | Tok::Newline => self.advance(),
-            Tok::RBrace | Tok::Eof => Ok(()),
+            AwkTok::Semi | AwkTok::Newline => self.advance(),
+            AwkTok::RBrace | AwkTok::Eof => Ok(()),
             _ => Err(self.unexpected()),
         }
     }
@@ -116,12 +116,12 @@ impl Parser<'_> {
 
     fn for_stmt(&mut self) -> Result<StmtKind> {
         self.advance()?;
-        self.expect(&Tok::LParen)?;
+        self.expect(&AwkTok::LParen)?;
         let (no_gt, line) = (std::mem::replace(&mut self.no_gt, false), self.line());
-        let init = if self.tok == Tok::Semi { None } else { Some(self.simple()?) };
-        if self.tok == Tok::RParen {
-            if let Some(StmtKind::Expr(Expr::In(keys, array, subs))) = init
-                && let [Expr::Var(v)] = keys.as_slice()
+        let init = if self.tok == AwkTok::Semi { None } else { Some(self.simple()?) };
+        if self.tok == AwkTok::RParen {
+            if let Some(StmtKind::Expr(AwkExpr::In(keys, array, subs))) = init
+                && let [AwkExpr::Var(v)] = keys.as_slice()
             {
                 let v = *v;
                 self.advance()?;
@@ -131,14 +131,14 @@ impl Parser<'_> {
             }
             return Err(self.unexpected());
         }
-        self.expect(&Tok::Semi)?;
+        self.expect(&AwkTok::Semi)?;
         self.skip_newlines()?;
-        let cond = if self.tok == Tok::Semi { None } else { Some(self.expr()?) };
-        self.expect(&Tok::Semi)?;
+        let cond = if self.tok == AwkTok::Semi { None } else { Some(self.expr()?) };
+        self.expect(&AwkTok::Semi)?;
         self.skip_newlines()?;
         let step_line = self.line();
-        let step = if self.tok == Tok::RParen { None } else { Some(self.simple()?) };
-        self.expect(&Tok::RParen)?;
+        let step = if self.tok == AwkTok::RParen { None } else { Some(self.simple()?) };
+        self.expect(&AwkTok::RParen)?;
         self.no_gt = no_gt;
         let body = self.for_body()?;
         let boxed = |line, kind: Option<StmtKind>| kind.map(|kind| Box::new(Stmt { line, kind }));
@@ -146,7 +146,7 @@ impl Parser<'_> {
     }
 
     fn for_body(&mut self) -> Result<Stmt> {
-        if self.eat(&Tok::Semi)? {
+        if self.eat(&AwkTok::Semi)? {
             return Ok(Stmt { line: self.line(), kind: StmtKind::Block(Vec::new()) });
         }
         self.loop_body()
@@ -156,18 +156,18 @@ impl Parser<'_> {
         self.advance()?;
         let subject = self.condition()?;
         self.skip_newlines()?;
-        self.expect(&Tok::LBrace)?;
-        let mut cases: Vec<Case> = Vec::new();
+        self.expect(&AwkTok::LBrace)?;
+        let mut cases: Vec<AwkCase> = Vec::new();
         self.context.switches += 1;
         loop {
             self.skip_terminators()?;
             let label = match self.tok {
-                Tok::RBrace => break,
-                Tok::Key(K::Case) => {
+                AwkTok::RBrace => break,
+                AwkTok::Key(K::Case) => {
                     self.advance()?;
                     self.case_label()?
                 }
-                Tok::Key(K::Default) => {
+                AwkTok::Key(K::Default) => {
                     self.advance()?;
                     if cases.iter().any(|c| matches!(c.label, Label::Default)) {
                         return Err(self
@@ -178,34 +178,37 @@ impl Parser<'_> {
                 }
                 _ => return Err(self.unexpected()),
             };
-            self.expect(&Tok::Colon)?;
+            self.expect(&AwkTok::Colon)?;
             let mut body = Vec::new();
             loop {
                 self.skip_terminators()?;
-                if matches!(self.tok, Tok::RBrace | Tok::Eof | Tok::Key(K::Case | K::Default)) {
+                if matches!(
+                    self.tok,
+                    AwkTok::RBrace | AwkTok::Eof | AwkTok::Key(K::Case | K::Default)
+                ) {
                     break;
                 }
                 body.push(self.stmt()?);
             }
-            cases.push(Case { label, body });
+            cases.push(AwkCase { label, body });
         }
         self.context.switches -= 1;
-        self.expect(&Tok::RBrace)?;
+        self.expect(&AwkTok::RBrace)?;
         Ok(StmtKind::Switch(subject, cases))
     }
 
     fn case_label(&mut self) -> Result<Label> {
-        let label = match std::mem::replace(&mut self.tok, Tok::Eof) {
-            Tok::Num(n) => Label::Num(n),
-            Tok::Str(s) => Label::Str(s),
-            Tok::TypedRegex(r) => Label::Regex(r),
-            t @ (Tok::Slash | Tok::OpAssign(crate::token::Arith::Div)) => {
+        let label = match std::mem::replace(&mut self.tok, AwkTok::Eof) {
+            AwkTok::Num(n) => Label::Num(n),
+            AwkTok::Str(s) => Label::Str(s),
+            AwkTok::TypedRegex(r) => Label::Regex(r),
+            t @ (AwkTok::Slash | AwkTok::OpAssign(crate::token::AwkArith::Div)) => {
                 Label::Regex(self.lexer.regex(&t)?)
             }
-            t @ (Tok::Minus | Tok::Plus) => {
+            t @ (AwkTok::Minus | AwkTok::Plus) => {
                 self.advance()?;
-                let Tok::Num(n) = self.tok else { return Err(self.unexpected()) };
-                Label::Num(if t == Tok::Minus { -n } else { n })
+                let AwkTok::Num(n) = self.tok else { return Err(self.unexpected()) };
+                Label::Num(if t == AwkTok::Minus { -n } else { n })
             }
             _ => return Err(self.unexpected()),
         };
@@ -215,7 +218,7 @@ impl Parser<'_> {
 
     /// A statement that may stand in the head of a `for`.
     fn simple(&mut self) -> Result<StmtKind> {
-        let Tok::Key(k) = self.tok else { return Ok(StmtKind::Expr(self.expr()?)) };
+        let AwkTok::Key(k) = self.tok else { return Ok(StmtKind::Expr(self.expr()?)) };
         match k {
             K::Print | K::Printf => self.print(k),
             K::Delete => self.delete(),
@@ -262,8 +265,8 @@ impl Parser<'_> {
         Ok(kind)
     }
 
-    fn optional_expr(&mut self) -> Result<Option<Expr>> {
-        if matches!(self.tok, Tok::Semi | Tok::Newline | Tok::RBrace | Tok::Eof) {
+    fn optional_expr(&mut self) -> Result<Option<AwkExpr>> {
+        if matches!(self.tok, AwkTok::Semi | AwkTok::Newline | AwkTok::RBrace | AwkTok::Eof) {
             return Ok(None);
         }
         self.expr().map(Some)
@@ -275,31 +278,31 @@ impl Parser<'_> {
         let mut args = Vec::new();
         let ends = matches!(
             self.tok,
-            Tok::Semi
-                | Tok::Newline
-                | Tok::RBrace
-                | Tok::Eof
-                | Tok::Gt
-                | Tok::Append
-                | Tok::Pipe
-                | Tok::Coproc
+            AwkTok::Semi
+                | AwkTok::Newline
+                | AwkTok::RBrace
+                | AwkTok::Eof
+                | AwkTok::Gt
+                | AwkTok::Append
+                | AwkTok::Pipe
+                | AwkTok::Coproc
         );
         if !ends {
             args = self.expr_list()?;
-            if let [Expr::List(_)] = args.as_slice()
-                && let Some(Expr::List(list)) = args.pop()
+            if let [AwkExpr::List(_)] = args.as_slice()
+                && let Some(AwkExpr::List(list)) = args.pop()
             {
                 args = list;
             }
-            if args.iter().any(|a| matches!(a, Expr::List(_))) {
+            if args.iter().any(|a| matches!(a, AwkExpr::List(_))) {
                 return Err(self.unexpected());
             }
         }
         let redirect = match self.tok {
-            Tok::Gt => Some(Redirect::Truncate),
-            Tok::Append => Some(Redirect::Append),
-            Tok::Pipe => Some(Redirect::Pipe),
-            Tok::Coproc => Some(Redirect::Coprocess),
+            AwkTok::Gt => Some(OutputRedirect::Truncate),
+            AwkTok::Append => Some(OutputRedirect::Append),
+            AwkTok::Pipe => Some(OutputRedirect::Pipe),
+            AwkTok::Coproc => Some(OutputRedirect::Coprocess),
             _ => None,
         };
         let target = match redirect {
@@ -319,15 +322,15 @@ impl Parser<'_> {
 
     fn delete(&mut self) -> Result<StmtKind> {
         self.advance()?;
-        let parens = self.eat(&Tok::LParen)?;
-        let Tok::Name(name) = std::mem::replace(&mut self.tok, Tok::Eof) else {
+        let parens = self.eat(&AwkTok::LParen)?;
+        let AwkTok::Name(name) = std::mem::replace(&mut self.tok, AwkTok::Eof) else {
             return Err(self.unexpected());
         };
         let v = self.variable(&name)?;
         self.advance()?;
         let subs = self.subscripts()?;
         if parens {
-            self.expect(&Tok::RParen)?;
+            self.expect(&AwkTok::RParen)?;
         }
         Ok(if subs.is_empty() { StmtKind::DeleteAll(v) } else { StmtKind::Delete(v, subs) })
     }
@@ -335,12 +338,12 @@ impl Parser<'_> {
     /// `[i, j][k]...`, perhaps none.
     pub(super) fn subscripts(&mut self) -> Result<Subscripts> {
         let mut subs = Vec::new();
-        while self.eat(&Tok::LBracket)? {
+        while self.eat(&AwkTok::LBracket)? {
             let list = self.in_parens(|p| p.expr_list())?;
             if list.is_empty() {
                 return Err(self.unexpected());
             }
-            self.expect(&Tok::RBracket)?;
+            self.expect(&AwkTok::RBracket)?;
             subs.push(list);
         }
         Ok(subs)

@@ -1,14 +1,14 @@
 //! gawk's integer functions: `and`, `or`, `xor`, `compl`, `lshift`, `rshift`, `strtonum`.
 
-use super::{Machine, Result};
-use crate::builtin::Builtin as B;
-use crate::error::RunError;
+use super::{AwkMachine, Result};
+use crate::builtin::AwkBuiltin as B;
+use crate::error::AwkRunError;
 use crate::value::to_number;
 
 /// Largest integer up to which all are exact.
 const MAX_EXACT: u64 = (1 << 53) - 1;
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     /// The operands as unsigned integers; negative ones are fatal as in gawk.
     fn integers(&mut self, b: B, n: usize) -> Result<Vec<u64>> {
         self.pop_all(n)
@@ -17,7 +17,7 @@ impl Machine<'_, '_> {
                 let n = self.number(v);
                 if n < 0.0 {
                     let name = b.name();
-                    return Err(RunError::fatal(format!(
+                    return Err(AwkRunError::fatal(format!(
                         "{name}: negative values are not allowed"
                     )));
                 }

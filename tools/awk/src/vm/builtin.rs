@@ -1,14 +1,14 @@
 //! Built-in functions by name: arguments from the stacks, result onto the value stack.
 
-use super::{Cell, Machine, Result};
-use crate::builtin::Builtin as B;
-use crate::code::Target;
-use crate::error::RunError;
+use super::{AwkMachine, GlobalCell, Result};
+use crate::builtin::AwkBuiltin as B;
+use crate::code::AssignableTarget;
+use crate::error::AwkRunError;
 use crate::resolve::array_argument;
-use crate::text::Text;
-use crate::value::Value;
+use crate::text::AwkText;
+use crate::value::AwkValue;
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     pub(super) fn builtin(&mut self, b: B, n: usize) -> Result<()> {
         let result = match b {
             // These push for themselves.
@@ -20,98 +20,98 @@ impl Machine<'_, '_> {
             B::Asorti => return self.asort(n, true),
             B::Length => {
                 let v = self.pop();
-                Value::Num(self.length(&v))
+                AwkValue::Num(self.length(&v))
             }
             B::Substr => {
                 let length = if n > 2 { Some(self.pop_num()) } else { None };
                 let start = self.pop_num();
                 let text = self.pop_text();
-                Value::Str(self.substr(&text, start, length))
+                AwkValue::Str(self.substr(&text, start, length))
             }
             B::Index => {
                 let part = self.pop_text();
                 let text = self.pop_text();
-                Value::Num(self.index(&text, &part))
+                AwkValue::Num(self.index(&text, &part))
             }
             B::Toupper | B::Tolower => {
                 let text = self.pop_text();
-                Value::Str(self.change_case(&text, b == B::Toupper))
+                AwkValue::Str(self.change_case(&text, b == B::Toupper))
             }
             B::Sprintf => {
                 let args = self.pop_all(n);
                 let mut out = Vec::new();
                 self.format(&args, &mut out)?;
-                Value::Str(Text::from_vec(out))
+                AwkValue::Str(AwkText::from_vec(out))
             }
-            B::Int => Value::Num(self.pop_num().trunc()),
+            B::Int => AwkValue::Num(self.pop_num().trunc()),
             B::Sqrt => {
                 let x = self.pop_num();
                 self.warn_negative("sqrt", x);
-                Value::Num(if x < 0.0 { -f64::NAN.abs() } else { x.sqrt() })
+                AwkValue::Num(if x < 0.0 { -f64::NAN.abs() } else { x.sqrt() })
             }
             B::Log => {
                 let x = self.pop_num();
                 self.warn_negative("log", x);
-                Value::Num(if x < 0.0 { -f64::NAN.abs() } else { x.ln() })
+                AwkValue::Num(if x < 0.0 { -f64::NAN.abs() } else { x.ln() })
             }
-            B::Exp => Value::Num(self.pop_num().exp()),
-            B::Sin => Value::Num(self.pop_num().sin()),
-            B::Cos => Value::Num(self.pop_num().cos()),
+            B::Exp => AwkValue::Num(self.pop_num().exp()),
+            B::Sin => AwkValue::Num(self.pop_num().sin()),
+            B::Cos => AwkValue::Num(self.pop_num().cos()),
             B::Atan2 => {
                 let x = self.pop_num();
                 let y = self.pop_num();
-                Value::Num(y.atan2(x))
+                AwkValue::Num(y.atan2(x))
             }
-            B::Rand => Value::Num(self.random.next()),
+            B::Rand => AwkValue::Num(self.random.next()),
             B::Srand => {
                 let seed = if n > 0 { self.pop_num() } else { self.systime() };
                 let old = std::mem::replace(&mut self.random.seed, seed);
                 self.random.start(seed as i64 as u32);
-                Value::Num(old)
+                AwkValue::Num(old)
             }
             B::And | B::Or | B::Xor | B::Compl | B::Lshift | B::Rshift => {
-                Value::Num(self.bitwise(b, n)?)
+                AwkValue::Num(self.bitwise(b, n)?)
             }
             B::Strtonum => match self.pop() {
-                Value::Num(n) => Value::Num(n),
-                v => Value::Num(super::bits::strtonum(&v.text(&self.convfmt))),
+                AwkValue::Num(n) => AwkValue::Num(n),
+                v => AwkValue::Num(super::bits::strtonum(&v.text(&self.convfmt))),
             },
-            B::Mkbool => Value::bool(self.pop().truth()),
-            B::Systime => Value::Num(self.systime()),
-            B::Mktime => Value::Num(self.mktime(n)?),
-            B::Strftime => Value::Str(self.strftime(n)?),
+            B::Mkbool => AwkValue::bool(self.pop().truth()),
+            B::Systime => AwkValue::Num(self.systime()),
+            B::Mktime => AwkValue::Num(self.mktime(n)?),
+            B::Strftime => AwkValue::Str(self.strftime(n)?),
             B::System => {
                 let command = self.pop_text();
-                Value::Num(self.system(&command)?)
+                AwkValue::Num(self.system(&command)?)
             }
             B::Close => {
                 let how = if n > 1 { Some(self.pop_text()) } else { None };
                 let name = self.pop_text();
-                Value::Num(self.close(&name, how.as_deref())?)
+                AwkValue::Num(self.close(&name, how.as_deref())?)
             }
             B::Fflush => {
                 let name = if n > 0 { Some(self.pop_text()) } else { None };
-                Value::Num(self.fflush(name.as_deref())?)
+                AwkValue::Num(self.fflush(name.as_deref())?)
             }
             // No catalogs: the text itself.
             B::Dcgettext => self.first_of(n),
             B::Dcngettext => {
                 let args = self.pop_all(n);
                 let many = args.get(2).is_some_and(|v| v.num() != 1.0);
-                args.get(usize::from(many)).cloned().unwrap_or(Value::EMPTY)
+                args.get(usize::from(many)).cloned().unwrap_or(AwkValue::EMPTY)
             }
             B::Bindtextdomain => self.first_of(n),
             // Compiled to instructions of their own.
             B::Sub | B::Gsub | B::Isarray | B::Typeof => {
-                return Err(RunError::fatal(format!("{}: bad use", b.name())));
+                return Err(AwkRunError::fatal(format!("{}: bad use", b.name())));
             }
         };
         self.stack.push(result);
         Ok(())
     }
 
-    fn first_of(&mut self, n: usize) -> Value {
-        self.pop_all(n).into_iter().next().unwrap_or(Value::EMPTY)
+    fn first_of(&mut self, n: usize) -> AwkValue {
+        self.pop_all(n).into_iter().next().unwrap_or(AwkValue::EMPTY)
     }
 
     fn warn_negative(&mut self, name: &str, x: f64) {
@@ -129,13 +129,13 @@ impl Machine<'_, '_> {
         let args = self.locals.split_off(from);
         let shown = String::from_utf8_lossy(name).into_owned();
         let Some(b) = B::by_name(name) else {
-            return Err(RunError::fatal(format!(
+            return Err(AwkRunError::fatal(format!(
                 "`{shown}' is not a function, so it cannot be called indirectly"
             )));
         };
         let (least, most) = b.arity();
         if n < least || n > most {
-            return Err(RunError::fatal(format!(
+            return Err(AwkRunError::fatal(format!(
                 "function `{shown}' called with wrong number of arguments"
             )));
         }
@@ -146,33 +146,34 @@ impl Machine<'_, '_> {
             B::Patsplit => Some(2),
             _ => None,
         };
-        if let (B::Isarray | B::Typeof | B::Length, Some(Cell::Array(a))) = (b, args.first()) {
+        if let (B::Isarray | B::Typeof | B::Length, Some(GlobalCell::Array(a))) = (b, args.first())
+        {
             let answer = match b {
-                B::Length => Value::Num(a.borrow().len() as f64),
-                B::Typeof => Value::str(b"array"),
-                _ => Value::bool(true),
+                B::Length => AwkValue::Num(a.borrow().len() as f64),
+                B::Typeof => AwkValue::str(b"array"),
+                _ => AwkValue::bool(true),
             };
             self.stack.push(answer);
             return Ok(());
         }
         for (i, cell) in args.into_iter().enumerate() {
             match cell {
-                Cell::Value(v) if pattern == Some(i) => {
+                GlobalCell::Value(v) if pattern == Some(i) => {
                     let re = self.pattern_from(&v)?;
                     self.patterns.push(re);
                 }
-                Cell::Value(_) if array_argument(b, i) => {
-                    return Err(RunError::fatal(format!("{shown}: argument is not an array")));
+                GlobalCell::Value(_) if array_argument(b, i) => {
+                    return Err(AwkRunError::fatal(format!("{shown}: argument is not an array")));
                 }
-                Cell::Value(v) => self.stack.push(v),
-                Cell::Array(a) if array_argument(b, i) => self.arrays.push(a),
-                Cell::Array(_) => {
-                    return Err(RunError::fatal("attempt to use array in a scalar context"));
+                GlobalCell::Value(v) => self.stack.push(v),
+                GlobalCell::Array(a) if array_argument(b, i) => self.arrays.push(a),
+                GlobalCell::Array(_) => {
+                    return Err(AwkRunError::fatal("attempt to use array in a scalar context"));
                 }
             }
         }
         match b {
-            B::Sub | B::Gsub if n == 2 => self.substitute(b == B::Gsub, Target::Record),
+            B::Sub | B::Gsub if n == 2 => self.substitute(b == B::Gsub, AssignableTarget::Record),
             B::Sub | B::Gsub => {
                 // Only the count: the target was passed by value.
                 self.substitute_value(b == B::Gsub);

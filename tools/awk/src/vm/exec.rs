@@ -3,21 +3,21 @@
 use std::cmp::Ordering;
 
 use super::update::calculate;
-use super::{Cell, Flow, Frame, Iter, Machine, Result};
-use crate::array::Slot;
-use crate::ast::Cmp;
-use crate::code::{Op, Pc, Place, Target};
-use crate::error::RunError;
-use crate::text::Text;
-use crate::value::{Value, compare};
+use super::{AwkFlow, AwkFrame, AwkMachine, GlobalCell, Iter, Result};
+use crate::array::ElementSlot;
+use crate::ast::AwkComparison;
+use crate::code::{ArrayPlace, AssignableTarget, AwkOp, Pc};
+use crate::error::AwkRunError;
+use crate::text::AwkText;
+use crate::value::{AwkValue, compare};
 
 /// Deepest nesting of function calls.
 const MAX_CALLS: usize = 400_000;
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     /// Runs from `entry` to the end of that piece of code, or until a function entered by
     /// [`Machine::call_back`] returns.
-    pub(super) fn execute(&mut self, entry: Pc) -> Result<Flow> {
+    pub(super) fn execute(&mut self, entry: Pc) -> Result<AwkFlow> {
         let code = self.code.clone();
         let mut pc = entry as usize;
         loop {
@@ -25,186 +25,190 @@ impl Machine<'_, '_> {
             let op = code.ops[pc];
             pc += 1;
             match op {
-                Op::Num(n) => self.stack.push(Value::Num(n)),
-                Op::Const(n) => self.stack.push(code.consts[n as usize].clone()),
-                Op::Uninit => self.stack.push(Value::Uninit),
-                Op::Global(n) => match &self.globals[n as usize] {
-                    Cell::Value(v) => {
+                AwkOp::Num(n) => self.stack.push(AwkValue::Num(n)),
+                AwkOp::Const(n) => self.stack.push(code.consts[n as usize].clone()),
+                AwkOp::Uninit => self.stack.push(AwkValue::Uninit),
+                AwkOp::Global(n) => match &self.globals[n as usize] {
+                    GlobalCell::Value(v) => {
                         let v = v.clone();
                         self.stack.push(v);
                     }
-                    Cell::Array(_) => return Err(self.array_as_scalar(Place::Global(n))),
+                    GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Global(n))),
                 },
-                Op::Local(n) => match &self.locals[self.base + n as usize] {
-                    Cell::Value(v) => {
+                AwkOp::Local(n) => match &self.locals[self.base + n as usize] {
+                    GlobalCell::Value(v) => {
                         let v = v.clone();
                         self.stack.push(v);
                     }
-                    Cell::Array(_) => return Err(self.array_as_scalar(Place::Local(n))),
+                    GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Local(n))),
                 },
-                Op::Special(s) => {
+                AwkOp::Special(s) => {
                     let v = self.load_special(s)?;
                     self.stack.push(v);
                 }
-                Op::FieldAt(n) => {
+                AwkOp::FieldAt(n) => {
                     let v = self.field(n as usize);
                     self.stack.push(v);
                 }
-                Op::Field => {
+                AwkOp::Field => {
                     let v = self.pop();
                     let n = self.field_number(&v)?;
                     let v = self.field(n);
                     self.stack.push(v);
                 }
-                Op::Element(place) => {
+                AwkOp::Element(place) => {
                     let (array, key) = self.subscript(place)?;
                     let v = self.element(&array, key)?;
                     self.stack.push(v);
                 }
-                Op::Symbol => {
-                    let address = self.address(Target::Symbol)?;
-                    let v = self.load_target(Target::Symbol, &address)?;
+                AwkOp::Symbol => {
+                    let address = self.address(AssignableTarget::Symbol)?;
+                    let v = self.load_target(AssignableTarget::Symbol, &address)?;
                     self.stack.push(v);
                 }
-                Op::Inner(place) => {
+                AwkOp::Inner(place) => {
                     let (array, key) = self.subscript(place)?;
                     let inner = self.inner(&array, key)?;
                     self.arrays.push(inner);
                 }
-                Op::Array(place) => {
+                AwkOp::Array(place) => {
                     let array = self.array(place)?;
                     self.arrays.push(array);
                 }
-                Op::Subscript(n) => self.join_subscript(n as usize),
-                Op::Set(t) => {
+                AwkOp::Subscript(n) => self.join_subscript(n as usize),
+                AwkOp::Set(t) => {
                     let v = self.pop();
                     let address = self.address(t)?;
                     self.store_target(t, address, v)?;
                 }
-                Op::SetKeep(t) => {
+                AwkOp::SetKeep(t) => {
                     let v = self.pop();
                     let address = self.address(t)?;
                     self.store_target(t, address, v.clone())?;
                     self.stack.push(v);
                 }
-                Op::Update(arith, t, keep) => self.update(arith, t, keep)?,
-                Op::Step(delta, t, keep) => self.step(f64::from(delta), t, keep)?,
-                Op::Append(t, keep) => self.append(t, keep)?,
-                Op::In(place) => {
+                AwkOp::Update(arith, t, keep) => self.update(arith, t, keep)?,
+                AwkOp::Step(delta, t, keep) => self.step(f64::from(delta), t, keep)?,
+                AwkOp::Append(t, keep) => self.append(t, keep)?,
+                AwkOp::In(place) => {
                     let (array, key) = self.subscript(place)?;
                     let found = array.borrow().contains(&key);
-                    self.stack.push(Value::bool(found));
+                    self.stack.push(AwkValue::bool(found));
                 }
-                Op::Delete(place) => {
+                AwkOp::Delete(place) => {
                     let (array, key) = self.subscript(place)?;
                     array.borrow_mut().remove(&key);
                 }
-                Op::DeleteAll(place) => self.array(place)?.borrow_mut().clear(),
-                Op::Dup => {
-                    let v = self.stack.last().cloned().unwrap_or(Value::Uninit);
+                AwkOp::DeleteAll(place) => self.array(place)?.borrow_mut().clear(),
+                AwkOp::Dup => {
+                    let v = self.stack.last().cloned().unwrap_or(AwkValue::Uninit);
                     self.stack.push(v);
                 }
-                Op::Pop => {
+                AwkOp::Pop => {
                     self.stack.pop();
                 }
-                Op::Arith(arith) => {
+                AwkOp::Arith(arith) => {
                     let b = self.pop_num();
                     let a = self.pop_num();
                     let n = calculate(arith, a, b)?;
-                    self.stack.push(Value::Num(n));
+                    self.stack.push(AwkValue::Num(n));
                 }
-                Op::Neg => {
+                AwkOp::Neg => {
                     let n = self.pop_num();
-                    self.stack.push(Value::Num(-n));
+                    self.stack.push(AwkValue::Num(-n));
                 }
-                Op::Plus => {
+                AwkOp::Plus => {
                     let n = self.pop_num();
-                    self.stack.push(Value::Num(n));
+                    self.stack.push(AwkValue::Num(n));
                 }
-                Op::Not => {
+                AwkOp::Not => {
                     let v = self.pop();
-                    self.stack.push(Value::bool(!v.truth()));
+                    self.stack.push(AwkValue::bool(!v.truth()));
                 }
-                Op::Concat(n) => self.concat(n as usize),
-                Op::Compare(cmp) => {
+                AwkOp::Concat(n) => self.concat(n as usize),
+                AwkOp::Compare(cmp) => {
                     let holds = self.compare_top(cmp);
-                    self.stack.push(Value::bool(holds));
+                    self.stack.push(AwkValue::bool(holds));
                 }
-                Op::Match(n, negate) => {
+                AwkOp::Match(n, negate) => {
                     let re = self.regexes.fixed(n)?;
                     let v = self.pop();
                     let found = match &v {
-                        Value::Str(t) | Value::Input(t) | Value::Regex(t) => re.is_match(t),
+                        AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => {
+                            re.is_match(t)
+                        }
                         other => re.is_match(&other.text(&self.convfmt)),
                     };
-                    self.stack.push(Value::bool(found != negate));
+                    self.stack.push(AwkValue::bool(found != negate));
                 }
-                Op::MatchDynamic(negate) => {
+                AwkOp::MatchDynamic(negate) => {
                     let pattern = self.pop();
                     let re = self.pattern_from(&pattern)?;
                     let text = self.pop_text();
-                    self.stack.push(Value::bool(re.is_match(&text) != negate));
+                    self.stack.push(AwkValue::bool(re.is_match(&text) != negate));
                 }
-                Op::MatchRecord(n) => {
+                AwkOp::MatchRecord(n) => {
                     let re = self.regexes.fixed(n)?;
                     let found = re.is_match(self.record.text(&self.ofs, &self.convfmt));
-                    self.stack.push(Value::bool(found));
+                    self.stack.push(AwkValue::bool(found));
                 }
-                Op::Jump(to) => pc = to as usize,
-                Op::JumpIf(to) => {
+                AwkOp::Jump(to) => pc = to as usize,
+                AwkOp::JumpIf(to) => {
                     if self.pop().truth() {
                         pc = to as usize;
                     }
                 }
-                Op::JumpUnless(to) => {
+                AwkOp::JumpUnless(to) => {
                     if !self.pop().truth() {
                         pc = to as usize;
                     }
                 }
-                Op::JumpUnlessCmp(cmp, to) => {
+                AwkOp::JumpUnlessCmp(cmp, to) => {
                     if !self.compare_top(cmp) {
                         pc = to as usize;
                     }
                 }
-                Op::Pattern(n) => {
+                AwkOp::Pattern(n) => {
                     let re = self.regexes.fixed(n)?;
                     self.patterns.push(re);
                 }
-                Op::PatternDynamic => {
+                AwkOp::PatternDynamic => {
                     let v = self.pop();
                     let re = self.pattern_from(&v)?;
                     self.patterns.push(re);
                 }
-                Op::ArgValue => {
+                AwkOp::ArgValue => {
                     let v = self.pop();
-                    self.locals.push(Cell::Value(v));
+                    self.locals.push(GlobalCell::Value(v));
                 }
-                Op::ArgVar(place) => {
+                AwkOp::ArgVar(place) => {
                     let cell = match place {
-                        Place::Global(n) => self.globals[n as usize].clone(),
-                        Place::Local(n) => self.locals[self.base + n as usize].clone(),
-                        Place::Inner => Cell::Value(Value::Uninit),
+                        ArrayPlace::Global(n) => self.globals[n as usize].clone(),
+                        ArrayPlace::Local(n) => self.locals[self.base + n as usize].clone(),
+                        ArrayPlace::Inner => GlobalCell::Value(AwkValue::Uninit),
                     };
                     self.locals.push(cell);
                 }
-                Op::ArgArray(place) => {
+                AwkOp::ArgArray(place) => {
                     let cell = self.array_or_scalar(place)?;
                     self.locals.push(cell);
                 }
-                Op::ArgElement(place) => {
+                AwkOp::ArgElement(place) => {
                     let (array, key) = self.subscript(place)?;
                     let scalar = match array.borrow().get(&key) {
-                        Some(Slot::Value(v)) if !matches!(v, Value::Uninit) => Some(v.clone()),
+                        Some(ElementSlot::Value(v)) if !matches!(v, AwkValue::Uninit) => {
+                            Some(v.clone())
+                        }
                         _ => None,
                     };
                     let cell = match scalar {
-                        Some(v) => Cell::Value(v),
-                        None => Cell::Array(self.inner(&array, key)?),
+                        Some(v) => GlobalCell::Value(v),
+                        None => GlobalCell::Array(self.inner(&array, key)?),
                     };
                     self.locals.push(cell);
                 }
-                Op::Call(f, args) => pc = self.enter(f, args as usize, pc)?,
-                Op::CallIndirect(args) => {
+                AwkOp::Call(f, args) => pc = self.enter(f, args as usize, pc)?,
+                AwkOp::CallIndirect(args) => {
                     let name = self.pop_text();
                     let name = name.strip_prefix(b"awk::").unwrap_or(&name);
                     let found = code.functions.iter().position(|f| f.name == name && !f.missing);
@@ -214,91 +218,91 @@ impl Machine<'_, '_> {
                         self.indirect_builtin(name, args as usize)?;
                     }
                 }
-                Op::Missing(f) => return Err(self.missing(f)),
-                Op::Return => {
-                    let Some(frame) = self.frames.pop() else { return Ok(Flow::Done) };
+                AwkOp::Missing(f) => return Err(self.missing(f)),
+                AwkOp::Return => {
+                    let Some(frame) = self.frames.pop() else { return Ok(AwkFlow::Done) };
                     self.locals.truncate(self.base);
                     self.base = frame.base;
                     self.iters.truncate(frame.iters);
                     if frame.ret == Pc::MAX {
-                        return Ok(Flow::Done);
+                        return Ok(AwkFlow::Done);
                     }
                     pc = frame.ret as usize;
                 }
-                Op::Builtin(b, n) => self.builtin(b, n as usize)?,
-                Op::LengthOf(place) => self.length_of(place)?,
-                Op::LengthRecord => {
+                AwkOp::Builtin(b, n) => self.builtin(b, n as usize)?,
+                AwkOp::LengthOf(place) => self.length_of(place)?,
+                AwkOp::LengthRecord => {
                     let v = self.record.value(&self.ofs, &self.convfmt);
                     let n = self.length(&v);
-                    self.stack.push(Value::Num(n));
+                    self.stack.push(AwkValue::Num(n));
                 }
-                Op::LengthOfElement(place) => {
+                AwkOp::LengthOfElement(place) => {
                     let (array, key) = self.subscript(place)?;
                     let v = match array.borrow_mut().slot(key) {
-                        Slot::Array(a) => Err(a.borrow().len()),
-                        Slot::Value(v) => Ok(v.clone()),
+                        ElementSlot::Array(a) => Err(a.borrow().len()),
+                        ElementSlot::Value(v) => Ok(v.clone()),
                     };
                     let n = match v {
                         Err(n) => n as f64,
                         Ok(v) => self.length(&v),
                     };
-                    self.stack.push(Value::Num(n));
+                    self.stack.push(AwkValue::Num(n));
                 }
-                Op::TypeOf(place, name) => self.type_of(place, name),
-                Op::TypeOfElement(place, name) => self.type_of_element(place, name)?,
-                Op::TypeOfValue(name) => {
+                AwkOp::TypeOf(place, name) => self.type_of(place, name),
+                AwkOp::TypeOfElement(place, name) => self.type_of_element(place, name)?,
+                AwkOp::TypeOfValue(name) => {
                     let v = self.pop();
                     self.push_type(Ok(v), name);
                 }
-                Op::SplitPattern(n) => self.split(n as usize, true)?,
-                Op::NotArray => return Err(RunError::fatal("argument is not an array")),
-                Op::Subst(global, t) => self.substitute(global, t)?,
-                Op::SubstValue(global) => self.substitute_value(global),
-                Op::Getline(from, target) => self.getline(from, target)?,
-                Op::Print(n, redirect) => self.print(n as usize, redirect)?,
-                Op::Printf(n, redirect) => self.printf(n as usize, redirect)?,
-                Op::ForIn(place) => {
+                AwkOp::SplitPattern(n) => self.split(n as usize, true)?,
+                AwkOp::NotArray => return Err(AwkRunError::fatal("argument is not an array")),
+                AwkOp::Subst(global, t) => self.substitute(global, t)?,
+                AwkOp::SubstValue(global) => self.substitute_value(global),
+                AwkOp::Getline(from, target) => self.getline(from, target)?,
+                AwkOp::Print(n, redirect) => self.print(n as usize, redirect)?,
+                AwkOp::Printf(n, redirect) => self.printf(n as usize, redirect)?,
+                AwkOp::ForIn(place) => {
                     let array = self.array(place)?;
                     let keys = self.sorted_keys(&array)?;
                     self.iters.push(Iter { keys: keys.into_iter() });
                 }
-                Op::ForNext(t, out) => {
+                AwkOp::ForNext(t, out) => {
                     let next = self.iters.last_mut().and_then(|i| i.keys.next());
                     match next {
                         Some(key) => {
-                            let v = Value::Str(key.text());
-                            self.store_target(t, super::place::Address::None, v)?;
+                            let v = AwkValue::Str(key.text());
+                            self.store_target(t, super::place::ElementAddress::None, v)?;
                         }
                         None => pc = out as usize,
                     }
                 }
-                Op::ForEnd => {
+                AwkOp::ForEnd => {
                     self.iters.pop();
                 }
-                Op::InRange(n, to) => {
+                AwkOp::InRange(n, to) => {
                     if self.ranges[n as usize] {
                         pc = to as usize;
                     }
                 }
-                Op::SetRange(n, on) => self.ranges[n as usize] = on,
-                Op::Next => return Ok(Flow::Next),
-                Op::NextFile => return Ok(Flow::NextFile),
-                Op::Exit => {
+                AwkOp::SetRange(n, on) => self.ranges[n as usize] = on,
+                AwkOp::Next => return Ok(AwkFlow::Next),
+                AwkOp::NextFile => return Ok(AwkFlow::NextFile),
+                AwkOp::Exit => {
                     let n = self.pop_num();
                     self.exit_status = (n as i64 & 0xff) as u8;
-                    return Ok(Flow::Exit);
+                    return Ok(AwkFlow::Exit);
                 }
-                Op::ExitPlain => return Ok(Flow::Exit),
-                Op::Done => return Ok(Flow::Done),
+                AwkOp::ExitPlain => return Ok(AwkFlow::Exit),
+                AwkOp::Done => return Ok(AwkFlow::Done),
             }
         }
     }
 
     /// Returns the error of a call of a function that the program does not define.
     #[cold]
-    fn missing(&self, f: u32) -> RunError {
+    fn missing(&self, f: u32) -> AwkRunError {
         let name = String::from_utf8_lossy(&self.code.functions[f as usize].name).into_owned();
-        RunError::fatal(format!("function `{name}' not defined"))
+        AwkRunError::fatal(format!("function `{name}' not defined"))
     }
 
     /// Enters a function whose arguments lie on top of the locals, and returns the address of its first instruction.
@@ -310,30 +314,30 @@ impl Machine<'_, '_> {
         }
         if args > params {
             let name = String::from_utf8_lossy(&function.name).into_owned();
-            return Err(RunError::fatal(format!(
+            return Err(AwkRunError::fatal(format!(
                 "function `{name}' called with more arguments than declared"
             )));
         }
         if self.frames.len() >= MAX_CALLS {
             let name = String::from_utf8_lossy(&function.name).into_owned();
-            return Err(RunError::fatal(format!(
+            return Err(AwkRunError::fatal(format!(
                 "function `{name}': calls nested too deeply ({MAX_CALLS})"
             )));
         }
-        self.frames.push(Frame { ret: ret as Pc, base: self.base, iters: self.iters.len() });
+        self.frames.push(AwkFrame { ret: ret as Pc, base: self.base, iters: self.iters.len() });
         self.base = self.locals.len().saturating_sub(args);
-        self.locals.resize(self.base + params, Cell::Value(Value::Uninit));
+        self.locals.resize(self.base + params, GlobalCell::Value(AwkValue::Uninit));
         Ok(entry)
     }
 
     /// Calls a function of the program from a built-in one.
-    pub(super) fn call_back(&mut self, f: u32, args: Vec<Cell>) -> Result<Value> {
+    pub(super) fn call_back(&mut self, f: u32, args: Vec<GlobalCell>) -> Result<AwkValue> {
         let n = args.len();
         self.locals.extend(args);
         let entry = self.enter(f, n, Pc::MAX as usize)?;
         match self.execute(entry as Pc)? {
-            Flow::Done => Ok(self.pop()),
-            _ => Err(RunError::fatal("`next' or `exit' in a comparison function")),
+            AwkFlow::Done => Ok(self.pop()),
+            _ => Err(AwkRunError::fatal("`next' or `exit' in a comparison function")),
         }
     }
 
@@ -347,7 +351,7 @@ impl Machine<'_, '_> {
             v.append_to(&mut out, &self.convfmt);
         }
         self.stack.truncate(from);
-        self.stack.push(Value::Str(Text::from_vec(out)));
+        self.stack.push(AwkValue::Str(AwkText::from_vec(out)));
     }
 
     fn concat(&mut self, n: usize) {
@@ -358,33 +362,33 @@ impl Machine<'_, '_> {
             v.append_to(&mut out, &self.convfmt);
         }
         self.stack.truncate(from);
-        self.stack.push(Value::Str(Text::new(&out)));
+        self.stack.push(AwkValue::Str(AwkText::new(&out)));
         self.scratch = out;
     }
 
     /// Takes two values and compares.
     #[inline]
-    fn compare_top(&mut self, cmp: Cmp) -> bool {
+    fn compare_top(&mut self, cmp: AwkComparison) -> bool {
         let b = self.pop();
         let a = self.pop();
-        if let (Value::Num(x), Value::Num(y)) = (&a, &b) {
+        if let (AwkValue::Num(x), AwkValue::Num(y)) = (&a, &b) {
             return match cmp {
-                Cmp::Lt => x < y,
-                Cmp::Le => x <= y,
-                Cmp::Eq => x == y,
-                Cmp::Ne => x != y,
-                Cmp::Gt => x > y,
-                Cmp::Ge => x >= y,
+                AwkComparison::Lt => x < y,
+                AwkComparison::Le => x <= y,
+                AwkComparison::Eq => x == y,
+                AwkComparison::Ne => x != y,
+                AwkComparison::Gt => x > y,
+                AwkComparison::Ge => x >= y,
             };
         }
         let order = compare(&a, &b, &self.convfmt, self.regexes.icase());
         match cmp {
-            Cmp::Lt => order == Ordering::Less,
-            Cmp::Le => order != Ordering::Greater,
-            Cmp::Eq => order == Ordering::Equal,
-            Cmp::Ne => order != Ordering::Equal,
-            Cmp::Gt => order == Ordering::Greater,
-            Cmp::Ge => order != Ordering::Less,
+            AwkComparison::Lt => order == Ordering::Less,
+            AwkComparison::Le => order != Ordering::Greater,
+            AwkComparison::Eq => order == Ordering::Equal,
+            AwkComparison::Ne => order != Ordering::Equal,
+            AwkComparison::Gt => order == Ordering::Greater,
+            AwkComparison::Ge => order != Ordering::Less,
         }
     }
 }

@@ -1,18 +1,18 @@
 //! `printf` and `sprintf` (POSIX awk, "Output Statements"; gawk manual 5.5).
 
 use box_text::number::utf8_len;
-use box_text::printf::{self, Count, Spec};
+use box_text::printf::{self, ConversionSpec, FieldCount};
 
-use super::{Machine, Result};
-use crate::error::RunError;
-use crate::value::{Value, append_special};
+use super::{AwkMachine, Result};
+use crate::error::AwkRunError;
+use crate::value::{AwkValue, append_special};
 
 /// Widest padding: a mistake should not take all memory.
 const MAX_WIDTH: usize = 1 << 28;
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     /// Formats `args[1..]` by `args[0]`.
-    pub(super) fn format(&mut self, args: &[Value], out: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn format(&mut self, args: &[AwkValue], out: &mut Vec<u8>) -> Result<()> {
         let Some(first) = args.first() else { return Ok(()) };
         let format = first.text(&self.convfmt);
         let mut rest: &[u8] = &format;
@@ -37,16 +37,16 @@ impl Machine<'_, '_> {
                 continue;
             }
             let mut spec = d.spec;
-            if let Count::Star(n) = d.width {
+            if let FieldCount::Star(n) = d.width {
                 let v = self.argument(args, n, &mut next, &format)?;
                 spec.set_width(v.num() as i64);
             }
-            if let Count::Star(n) = d.precision {
+            if let FieldCount::Star(n) = d.precision {
                 let v = self.argument(args, n, &mut next, &format)?;
                 spec.set_precision(v.num() as i64);
             }
             if spec.width > MAX_WIDTH || spec.precision.is_some_and(|p| p > MAX_WIDTH) {
-                return Err(RunError::fatal("format width or precision is too large"));
+                return Err(AwkRunError::fatal("format width or precision is too large"));
             }
             let v = self.argument(args, d.position, &mut next, &format)?;
             match d.conversion {
@@ -68,27 +68,29 @@ impl Machine<'_, '_> {
 
     fn argument<'v>(
         &self,
-        args: &'v [Value],
+        args: &'v [AwkValue],
         position: Option<usize>,
         next: &mut usize,
         format: &[u8],
-    ) -> Result<&'v Value> {
+    ) -> Result<&'v AwkValue> {
         let n = position.unwrap_or(*next);
         if position.is_none() {
             *next += 1;
         }
         args.get(n).ok_or_else(|| {
             let shown = String::from_utf8_lossy(format);
-            RunError::fatal(format!("not enough arguments to satisfy format string\n\t`{shown}'"))
+            AwkRunError::fatal(format!(
+                "not enough arguments to satisfy format string\n\t`{shown}'"
+            ))
         })
     }
 
     /// `%c`: a number is a character's code, a string its first character.
-    fn character(&self, out: &mut Vec<u8>, spec: &Spec, v: &Value) {
+    fn character(&self, out: &mut Vec<u8>, spec: &ConversionSpec, v: &AwkValue) {
         let number = match v {
-            Value::Num(n) => Some(*n),
-            Value::Input(_) => v.comparable(),
-            Value::Uninit | Value::NoField => Some(0.0),
+            AwkValue::Num(n) => Some(*n),
+            AwkValue::Input(_) => v.comparable(),
+            AwkValue::Uninit | AwkValue::NoField => Some(0.0),
             _ => None,
         };
         if let Some(n) = number {
@@ -107,7 +109,7 @@ impl Machine<'_, '_> {
         printf::character(out, spec, first);
     }
 
-    fn numeric(&self, out: &mut Vec<u8>, spec: &Spec, conversion: u8, v: &Value) {
+    fn numeric(&self, out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, v: &AwkValue) {
         let n = self.number(v);
         if !n.is_finite() {
             // Without regard to the width, as gawk does.
@@ -145,7 +147,7 @@ impl Machine<'_, '_> {
 /// All digits of a whole number.
 fn whole(n: f64) -> Vec<u8> {
     let mut digits = Vec::new();
-    let spec = Spec { precision: Some(0), ..Spec::default() };
+    let spec = ConversionSpec { precision: Some(0), ..ConversionSpec::default() };
     printf::float(&mut digits, &spec, b'f', n);
     digits
 }

@@ -5,30 +5,34 @@ use std::io::Write;
 
 use box_sys::strerror;
 
-use super::input::Got;
-use super::place::Address;
-use super::reader::Reader;
-use super::stream::{In, Kind};
-use super::{Machine, Result};
-use crate::code::{From, Target};
-use crate::text::Text;
-use crate::value::Value;
+use super::input::RecordRead;
+use super::place::ElementAddress;
+use super::reader::RecordReader;
+use super::stream::{OpenInput, RedirectionKind};
+use super::{AwkMachine, Result};
+use crate::code::{AssignableTarget, GetlineInput};
+use crate::text::AwkText;
+use crate::value::AwkValue;
 
-impl Machine<'_, '_> {
-    pub(super) fn getline(&mut self, from: From, target: Option<Target>) -> Result<()> {
+impl AwkMachine<'_, '_> {
+    pub(super) fn getline(
+        &mut self,
+        from: GetlineInput,
+        target: Option<AssignableTarget>,
+    ) -> Result<()> {
         let address = match target {
             Some(t) => self.address(t)?,
-            None => Address::None,
+            None => ElementAddress::None,
         };
-        let name = if from == From::Main { Text::EMPTY } else { self.pop_text() };
-        if from == From::Main && target.is_none() {
+        let name = if from == GetlineInput::Main { AwkText::EMPTY } else { self.pop_text() };
+        if from == GetlineInput::Main && target.is_none() {
             let got = self.next_main_record()?;
-            self.stack.push(Value::bool(got == Got::Record));
+            self.stack.push(AwkValue::bool(got == RecordRead::Record));
             return Ok(());
         }
         let mut text = Vec::new();
         let got = match from {
-            From::Main => Some(self.next_main_text(&mut text)?),
+            GetlineInput::Main => Some(self.next_main_text(&mut text)?),
             _ => self.read_named(from, &name, &mut text)?,
         };
         let result = match got {
@@ -38,36 +42,41 @@ impl Machine<'_, '_> {
                 // gawk 5.2 does not count these records in NR.
                 match target {
                     Some(t) => {
-                        self.store_target(t, address, Value::Input(Text::from_vec(text)))?;
+                        self.store_target(t, address, AwkValue::Input(AwkText::from_vec(text)))?;
                     }
                     None => self.record.set(&text),
                 }
                 1.0
             }
         };
-        self.stack.push(Value::Num(result));
+        self.stack.push(AwkValue::Num(result));
         Ok(())
     }
 
     /// Reads a record from a file or command. `None` if that failed.
-    fn read_named(&mut self, from: From, name: &[u8], text: &mut Vec<u8>) -> Result<Option<bool>> {
+    fn read_named(
+        &mut self,
+        from: GetlineInput,
+        name: &[u8],
+        text: &mut Vec<u8>,
+    ) -> Result<Option<bool>> {
         let known = match from {
-            From::Command => self.streams.pipes_in.contains_key(name),
-            From::Coprocess => self.streams.coprocesses.contains_key(name),
+            GetlineInput::Command => self.streams.pipes_in.contains_key(name),
+            GetlineInput::Coprocess => self.streams.coprocesses.contains_key(name),
             _ => self.streams.files_in.contains_key(name),
         };
         if !known {
             match from {
-                From::Command => self.open_command(name)?,
-                From::Coprocess => self.open_coprocess(name)?,
+                GetlineInput::Command => self.open_command(name)?,
+                GetlineInput::Coprocess => self.open_coprocess(name)?,
                 _ => {
                     let stdin = matches!(name, b"-" | b"/dev/stdin" | b"/dev/fd/0");
                     let file =
                         if stdin { Ok(None) } else { File::open(self.ctx.path(name)).map(Some) };
                     match file {
                         Ok(file) => {
-                            let input = In { reader: Reader::new(file), child: None };
-                            self.streams.order.push((Kind::FileIn, name.to_vec()));
+                            let input = OpenInput { reader: RecordReader::new(file), child: None };
+                            self.streams.order.push((RedirectionKind::FileIn, name.to_vec()));
                             self.streams.files_in.insert(name.to_vec(), input);
                         }
                         Err(e) => {
@@ -79,8 +88,8 @@ impl Machine<'_, '_> {
             }
         }
         let reader = match from {
-            From::Command => self.streams.pipes_in.get_mut(name).map(|i| &mut i.reader),
-            From::Coprocess => self.streams.coprocesses.get_mut(name).and_then(|c| {
+            GetlineInput::Command => self.streams.pipes_in.get_mut(name).map(|i| &mut i.reader),
+            GetlineInput::Coprocess => self.streams.coprocesses.get_mut(name).and_then(|c| {
                 if let Some(w) = &mut c.out {
                     let _ = w.flush();
                 }

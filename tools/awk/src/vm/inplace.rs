@@ -7,18 +7,18 @@ use std::path::PathBuf;
 use box_applet::{beside, inherit};
 use box_sys::{meta, strerror};
 
-use super::{Machine, Result};
-use crate::error::RunError;
+use super::{AwkMachine, Result};
+use crate::error::AwkRunError;
 
 /// A file being rewritten.
-pub(super) struct Edit {
+pub(super) struct InplaceEdit {
     pub out: BufWriter<File>,
     path: PathBuf,
     temporary: PathBuf,
     name: Vec<u8>,
 }
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     /// Output goes to a temporary file beside the input file from here on.
     pub(super) fn begin_edit(&mut self, name: &[u8]) -> Result<()> {
         let path = self.ctx.path(name);
@@ -34,13 +34,15 @@ impl Machine<'_, '_> {
             inherit(&stat, &temporary);
         }
         let out = BufWriter::with_capacity(64 * 1024, file);
-        self.edit = Some(Edit { out, path, temporary, name: name.to_vec() });
+        self.edit = Some(InplaceEdit { out, path, temporary, name: name.to_vec() });
         Ok(())
     }
 
     /// Puts the rewritten file in place, the old one aside if a suffix is set.
     pub(super) fn end_edit(&mut self) -> Result<()> {
-        let Some(Edit { mut out, path, temporary, name }) = self.edit.take() else { return Ok(()) };
+        let Some(InplaceEdit { mut out, path, temporary, name }) = self.edit.take() else {
+            return Ok(());
+        };
         let shown = String::from_utf8_lossy(&name).into_owned();
         out.flush().map_err(|e| cannot(&shown, &e))?;
         drop(out);
@@ -58,6 +60,6 @@ impl Machine<'_, '_> {
     }
 }
 
-fn cannot(name: &str, e: &io::Error) -> RunError {
-    RunError::fatal(format!("inplace: cannot edit `{name}': {}", strerror(e)))
+fn cannot(name: &str, e: &io::Error) -> AwkRunError {
+    AwkRunError::fatal(format!("inplace: cannot edit `{name}': {}", strerror(e)))
 }

@@ -4,17 +4,17 @@ use std::fs::File;
 
 use box_sys::strerror;
 
-use super::reader::Reader;
-use super::{Flow, Machine, Result};
-use crate::array::Key;
-use crate::error::RunError;
+use super::reader::RecordReader;
+use super::{AwkFlow, AwkMachine, Result};
+use crate::array::AwkKey;
+use crate::error::AwkRunError;
 use crate::special::Special;
-use crate::text::Text;
-use crate::value::Value;
+use crate::text::AwkText;
+use crate::value::AwkValue;
 
 /// Where reading stands.
 pub(super) struct MainInput {
-    reader: Option<Reader>,
+    reader: Option<RecordReader>,
     /// Name of the open file as given.
     name: Vec<u8>,
     /// Next ARGV index.
@@ -41,39 +41,39 @@ impl Default for MainInput {
 
 /// What came of asking for a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Got {
+pub(super) enum RecordRead {
     Record,
     End,
     /// BEGINFILE or ENDFILE said `exit`.
     Exit,
 }
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     /// Reads the next record of the main input into `$0`.
     #[inline]
-    pub(super) fn next_main_record(&mut self) -> Result<Got> {
+    pub(super) fn next_main_record(&mut self) -> Result<RecordRead> {
         self.next_main(None)
     }
 
     /// The same into a buffer of the caller's (`getline var`).
     pub(super) fn next_main_text(&mut self, text: &mut Vec<u8>) -> Result<bool> {
-        Ok(self.next_main(Some(text))? == Got::Record)
+        Ok(self.next_main(Some(text))? == RecordRead::Record)
     }
 
     #[inline]
-    fn next_main(&mut self, mut text: Option<&mut Vec<u8>>) -> Result<Got> {
+    fn next_main(&mut self, mut text: Option<&mut Vec<u8>>) -> Result<RecordRead> {
         loop {
             if self.main.reader.is_none() {
                 match self.open_next()? {
-                    Got::Record => continue,
+                    RecordRead::Record => continue,
                     other => return Ok(other),
                 }
             }
             if self.read_main(text.as_deref_mut())? {
-                return Ok(Got::Record);
+                return Ok(RecordRead::Record);
             }
-            if self.end_file()? == Flow::Exit {
-                return Ok(Got::Exit);
+            if self.end_file()? == AwkFlow::Exit {
+                return Ok(RecordRead::Exit);
             }
         }
     }
@@ -102,7 +102,7 @@ impl Machine<'_, '_> {
             Err(e) => {
                 let shown = String::from_utf8_lossy(&self.main.name).into_owned();
                 let text = strerror(&e);
-                Err(RunError::fatal(format!("error reading input file `{shown}': {text}")))
+                Err(AwkRunError::fatal(format!("error reading input file `{shown}': {text}")))
             }
         }
     }
@@ -115,26 +115,26 @@ impl Machine<'_, '_> {
     }
 
     /// The current file is at its end, or left by `nextfile`.
-    pub(super) fn end_file(&mut self) -> Result<Flow> {
+    pub(super) fn end_file(&mut self) -> Result<AwkFlow> {
         self.main.reader = None;
         let flow = match self.code.end_file {
             Some(entry) => self.execute(entry)?,
-            None => Flow::Done,
+            None => AwkFlow::Done,
         };
         self.end_edit()?;
         Ok(flow)
     }
 
     /// Opens the next file; assignments on the way are carried out.
-    fn open_next(&mut self) -> Result<Got> {
+    fn open_next(&mut self) -> Result<RecordRead> {
         if self.main.done {
-            return Ok(Got::End);
+            return Ok(RecordRead::End);
         }
         while self.main.next < self.global_value(Special::Argc).num() as i64 {
             let n = self.main.next;
             self.main.next += 1;
             let Some(arg) =
-                self.special_element(Special::Argv, &Key::Int(n)).filter(|a| !a.is_empty())
+                self.special_element(Special::Argv, &AwkKey::Int(n)).filter(|a| !a.is_empty())
             else {
                 continue;
             };
@@ -143,32 +143,32 @@ impl Machine<'_, '_> {
                 continue;
             }
             self.main.named = true;
-            self.set_global(Special::Argind, Value::Num(n as f64));
+            self.set_global(Special::Argind, AwkValue::Num(n as f64));
             match self.open_file(&arg)? {
-                Got::Record if self.main.reader.is_none() => continue,
+                RecordRead::Record if self.main.reader.is_none() => continue,
                 got => return Ok(got),
             }
         }
         self.main.done = true;
         if self.main.named {
-            return Ok(Got::End);
+            return Ok(RecordRead::End);
         }
         self.open_file(b"-")
     }
 
-    fn open_file(&mut self, name: &[u8]) -> Result<Got> {
+    fn open_file(&mut self, name: &[u8]) -> Result<RecordRead> {
         self.main.name = name.to_vec();
         self.fnr = 0.0;
         let stdin = matches!(name, b"-" | b"/dev/stdin" | b"/dev/fd/0");
         if !stdin && self.ctx.path(name).is_dir() {
             self.warn_directory();
-            return Ok(Got::Record);
+            return Ok(RecordRead::Record);
         }
         let opened = if stdin { Ok(None) } else { File::open(self.ctx.path(name)).map(Some) };
-        self.set_global(Special::Filename, Value::Input(Text::new(name)));
+        self.set_global(Special::Filename, AwkValue::Input(AwkText::new(name)));
         let error = match opened {
             Ok(file) => {
-                self.main.reader = Some(Reader::new(file));
+                self.main.reader = Some(RecordReader::new(file));
                 if self.settings.inplace {
                     self.begin_edit(name)?;
                 }
@@ -178,23 +178,25 @@ impl Machine<'_, '_> {
         };
         let errno = error.clone().unwrap_or_default();
         if let Some(entry) = self.code.begin_file {
-            self.set_global(Special::Errno, Value::str(errno.as_bytes()));
+            self.set_global(Special::Errno, AwkValue::str(errno.as_bytes()));
             match self.execute(entry)? {
-                Flow::Exit => return Ok(Got::Exit),
-                Flow::NextFile => {
-                    if self.main.reader.is_some() && self.end_file()? == Flow::Exit {
-                        return Ok(Got::Exit);
+                AwkFlow::Exit => return Ok(RecordRead::Exit),
+                AwkFlow::NextFile => {
+                    if self.main.reader.is_some() && self.end_file()? == AwkFlow::Exit {
+                        return Ok(RecordRead::Exit);
                     }
-                    return Ok(Got::Record);
+                    return Ok(RecordRead::Record);
                 }
                 _ => {}
             }
         }
         if let Some(text) = error {
             let shown = String::from_utf8_lossy(name).into_owned();
-            return Err(RunError::fatal(format!("cannot open file `{shown}' for reading: {text}")));
+            return Err(AwkRunError::fatal(format!(
+                "cannot open file `{shown}' for reading: {text}"
+            )));
         }
-        Ok(Got::Record)
+        Ok(RecordRead::Record)
     }
 }
 

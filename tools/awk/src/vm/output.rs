@@ -4,15 +4,15 @@ use std::io::Write;
 
 use box_sys::strerror;
 
-use super::stream::Out;
-use super::{Machine, Result};
-use crate::ast::Redirect;
-use crate::error::RunError;
-use crate::text::Text;
+use super::stream::OpenOutput;
+use super::{AwkMachine, Result};
+use crate::ast::OutputRedirect;
+use crate::error::AwkRunError;
+use crate::text::AwkText;
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     /// `print` of n values, redirected to the name on top.
-    pub(super) fn print(&mut self, n: usize, redirect: Option<Redirect>) -> Result<()> {
+    pub(super) fn print(&mut self, n: usize, redirect: Option<OutputRedirect>) -> Result<()> {
         let redirect = redirect.map(|kind| (kind, self.pop_text()));
         let mut line = std::mem::take(&mut self.scratch);
         line.clear();
@@ -33,7 +33,7 @@ impl Machine<'_, '_> {
     }
 
     /// `printf` of n values, the format first.
-    pub(super) fn printf(&mut self, n: usize, redirect: Option<Redirect>) -> Result<()> {
+    pub(super) fn printf(&mut self, n: usize, redirect: Option<OutputRedirect>) -> Result<()> {
         let redirect = redirect.map(|kind| (kind, self.pop_text()));
         let mut line = std::mem::take(&mut self.scratch);
         line.clear();
@@ -43,7 +43,7 @@ impl Machine<'_, '_> {
     }
 
     /// Writes a line, whose memory is used again.
-    fn write(&mut self, redirect: Option<(Redirect, Text)>, line: Vec<u8>) -> Result<()> {
+    fn write(&mut self, redirect: Option<(OutputRedirect, AwkText)>, line: Vec<u8>) -> Result<()> {
         let written = match redirect {
             Some((kind, name)) => self.write_to(kind, &name, &line),
             None => self.write_stdout(&line),
@@ -64,32 +64,32 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn write_to(&mut self, kind: Redirect, name: &[u8], data: &[u8]) -> Result<()> {
-        if kind == Redirect::Coprocess {
+    fn write_to(&mut self, kind: OutputRedirect, name: &[u8], data: &[u8]) -> Result<()> {
+        if kind == OutputRedirect::Coprocess {
             return self.write_coprocess(name, data);
         }
-        let pipe = kind == Redirect::Pipe;
+        let pipe = kind == OutputRedirect::Pipe;
         let known = if pipe { &self.streams.pipes_out } else { &self.streams.files_out };
         if !known.contains_key(name) {
             self.open_output(kind, name)?;
         }
         let map = if pipe { &mut self.streams.pipes_out } else { &mut self.streams.files_out };
         let written = match map.get_mut(name) {
-            Some(Out::File(w) | Out::Spool(w, _)) => w.write_all(data),
-            Some(Out::Pipe(w, _)) => match w.write_all(data) {
+            Some(OpenOutput::File(w) | OpenOutput::Spool(w, _)) => w.write_all(data),
+            Some(OpenOutput::Pipe(w, _)) => match w.write_all(data) {
                 // The command did not want to read more.
                 Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
                 other => other,
             },
-            Some(Out::Stderr) => {
+            Some(OpenOutput::Stderr) => {
                 self.ctx.stderr.write_all(data).and_then(|()| self.ctx.stderr.flush())
             }
-            Some(Out::Stdout) => return self.write_stdout(data),
+            Some(OpenOutput::Stdout) => return self.write_stdout(data),
             None => Ok(()),
         };
         written.map_err(|e| {
             let shown = String::from_utf8_lossy(name);
-            RunError::fatal(format!("print to \"{shown}\" failed: {}", strerror(&e)))
+            AwkRunError::fatal(format!("print to \"{shown}\" failed: {}", strerror(&e)))
         })
     }
 
@@ -102,7 +102,7 @@ impl Machine<'_, '_> {
         {
             let shown = String::from_utf8_lossy(name);
             let text = strerror(&e);
-            return Err(RunError::fatal(format!("print to \"{shown}\" failed: {text}")));
+            return Err(AwkRunError::fatal(format!("print to \"{shown}\" failed: {text}")));
         }
         Ok(())
     }

@@ -2,30 +2,30 @@
 
 use std::rc::Rc;
 
-use super::reader::Separator;
+use super::reader::RecordSeparator;
 use super::record::MAX_FIELDS;
-use super::split::Splitter;
-use super::{Cell, Machine, Result};
-use crate::array::{Array, ArrayRef, Key, Slot};
-use crate::code::{Place, Target};
-use crate::error::RunError;
+use super::split::AwkFieldSplitter;
+use super::{AwkMachine, GlobalCell, Result};
+use crate::array::{Array, ArrayRef, AwkKey, ElementSlot};
+use crate::code::{ArrayPlace, AssignableTarget};
+use crate::error::AwkRunError;
 use crate::special::Special;
-use crate::text::Text;
-use crate::value::{NumberFormat, Value};
+use crate::text::AwkText;
+use crate::value::{AwkValue, NumberFormat};
 
 /// Deepest nesting of arrays in arrays: taking them down recurses.
 const MAX_ARRAY_DEPTH: usize = 500;
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     #[inline]
-    pub(super) fn pop(&mut self) -> Value {
-        self.stack.pop().unwrap_or(Value::Uninit)
+    pub(super) fn pop(&mut self) -> AwkValue {
+        self.stack.pop().unwrap_or(AwkValue::Uninit)
     }
 
     #[inline]
     pub(super) fn pop_num(&mut self) -> f64 {
         match self.stack.pop() {
-            Some(Value::Num(n)) => n,
+            Some(AwkValue::Num(n)) => n,
             Some(v) => self.number(&v),
             None => 0.0,
         }
@@ -33,22 +33,22 @@ impl Machine<'_, '_> {
 
     /// The numeric value, with octal and hexadecimal input under `-n`.
     #[inline]
-    pub(super) fn number(&self, v: &Value) -> f64 {
+    pub(super) fn number(&self, v: &AwkValue) -> f64 {
         number_of(v, self.settings.non_decimal)
     }
 
-    pub(super) fn pop_text(&mut self) -> Text {
+    pub(super) fn pop_text(&mut self) -> AwkText {
         self.pop().text(&self.convfmt)
     }
 
     /// The last `n` values, in the order in which they were pushed.
-    pub(super) fn pop_all(&mut self, n: usize) -> Vec<Value> {
+    pub(super) fn pop_all(&mut self, n: usize) -> Vec<AwkValue> {
         self.stack.split_off(self.stack.len().saturating_sub(n))
     }
 
-    pub(super) fn name_of(&self, place: Place) -> String {
+    pub(super) fn name_of(&self, place: ArrayPlace) -> String {
         match place {
-            Place::Global(n) => {
+            ArrayPlace::Global(n) => {
                 let name = self.code.globals.get(n as usize).cloned().unwrap_or_default();
                 String::from_utf8_lossy(&name).into_owned()
             }
@@ -56,57 +56,59 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn cell(&mut self, place: Place) -> Option<&mut Cell> {
+    fn cell(&mut self, place: ArrayPlace) -> Option<&mut GlobalCell> {
         match place {
-            Place::Global(n) => self.globals.get_mut(n as usize),
-            Place::Local(n) => self.locals.get_mut(self.base + n as usize),
-            Place::Inner => None,
+            ArrayPlace::Global(n) => self.globals.get_mut(n as usize),
+            ArrayPlace::Local(n) => self.locals.get_mut(self.base + n as usize),
+            ArrayPlace::Inner => None,
         }
     }
 
     /// The array at a place; an unset variable becomes one.
     #[inline]
-    pub(super) fn array(&mut self, place: Place) -> Result<ArrayRef> {
-        if place == Place::Inner {
-            return self.arrays.pop().ok_or_else(|| RunError::fatal("no array"));
+    pub(super) fn array(&mut self, place: ArrayPlace) -> Result<ArrayRef> {
+        if place == ArrayPlace::Inner {
+            return self.arrays.pop().ok_or_else(|| AwkRunError::fatal("no array"));
         }
         match self.cell(place) {
-            Some(Cell::Array(a)) => Ok(a.clone()),
-            Some(cell @ Cell::Value(Value::Uninit)) => {
+            Some(GlobalCell::Array(a)) => Ok(a.clone()),
+            Some(cell @ GlobalCell::Value(AwkValue::Uninit)) => {
                 let a = Array::shared();
-                *cell = Cell::Array(a.clone());
+                *cell = GlobalCell::Array(a.clone());
                 Ok(a)
             }
             _ => {
                 let name = self.name_of(place);
-                Err(RunError::fatal(format!("attempt to use scalar `{name}' as an array")))
+                Err(AwkRunError::fatal(format!("attempt to use scalar `{name}' as an array")))
             }
         }
     }
 
     /// Returns what a function gets that uses its parameter as an array: the array, or a scalar,
     /// because the function may ask `isarray` first.
-    pub(super) fn array_or_scalar(&mut self, place: Place) -> Result<Cell> {
+    pub(super) fn array_or_scalar(&mut self, place: ArrayPlace) -> Result<GlobalCell> {
         match self.cell(place) {
-            Some(Cell::Value(v)) if !matches!(v, Value::Uninit) => Ok(Cell::Value(v.clone())),
-            _ => self.array(place).map(Cell::Array),
+            Some(GlobalCell::Value(v)) if !matches!(v, AwkValue::Uninit) => {
+                Ok(GlobalCell::Value(v.clone()))
+            }
+            _ => self.array(place).map(GlobalCell::Array),
         }
     }
 
     #[cold]
-    pub(super) fn array_as_scalar(&self, place: Place) -> RunError {
+    pub(super) fn array_as_scalar(&self, place: ArrayPlace) -> AwkRunError {
         let name = self.name_of(place);
-        RunError::fatal(format!("attempt to use array `{name}' in a scalar context"))
+        AwkRunError::fatal(format!("attempt to use array `{name}' in a scalar context"))
     }
 
     #[inline]
-    pub(super) fn key(&self, v: &Value) -> Key {
-        Key::from_value(v, &self.convfmt)
+    pub(super) fn key(&self, v: &AwkValue) -> AwkKey {
+        AwkKey::from_value(v, &self.convfmt)
     }
 
     /// Takes a subscript off the stack: the array, and the key of the element in it.
     #[inline]
-    pub(super) fn subscript(&mut self, place: Place) -> Result<(ArrayRef, Key)> {
+    pub(super) fn subscript(&mut self, place: ArrayPlace) -> Result<(ArrayRef, AwkKey)> {
         let subscript = self.pop();
         let key = self.key(&subscript);
         Ok((self.array(place)?, key))
@@ -114,159 +116,180 @@ impl Machine<'_, '_> {
 
     /// An element's value; the element is created if missing.
     #[inline]
-    pub(super) fn element(&mut self, array: &ArrayRef, key: Key) -> Result<Value> {
+    pub(super) fn element(&mut self, array: &ArrayRef, key: AwkKey) -> Result<AwkValue> {
         let mut a = array.borrow_mut();
         match a.slot(key) {
-            Slot::Value(v) => Ok(v.clone()),
-            Slot::Array(_) => Err(inner_as_scalar()),
+            ElementSlot::Value(v) => Ok(v.clone()),
+            ElementSlot::Array(_) => Err(inner_as_scalar()),
         }
     }
 
     /// An inner array; an unset element becomes one.
-    pub(super) fn inner(&mut self, array: &ArrayRef, key: Key) -> Result<ArrayRef> {
+    pub(super) fn inner(&mut self, array: &ArrayRef, key: AwkKey) -> Result<ArrayRef> {
         let mut a = array.borrow_mut();
         let depth = a.depth + 1;
         let slot = a.slot(key);
         match slot {
-            Slot::Array(inner) => Ok(inner.clone()),
-            Slot::Value(Value::Uninit) => {
+            ElementSlot::Array(inner) => Ok(inner.clone()),
+            ElementSlot::Value(AwkValue::Uninit) => {
                 if depth > MAX_ARRAY_DEPTH {
-                    return Err(RunError::fatal("arrays nested too deeply"));
+                    return Err(AwkRunError::fatal("arrays nested too deeply"));
                 }
                 let inner = Array::shared();
                 inner.borrow_mut().depth = depth;
-                *slot = Slot::Array(inner.clone());
+                *slot = ElementSlot::Array(inner.clone());
                 Ok(inner)
             }
-            Slot::Value(_) => Err(RunError::fatal("attempt to use scalar element as an array")),
+            ElementSlot::Value(_) => {
+                Err(AwkRunError::fatal("attempt to use scalar element as an array"))
+            }
         }
     }
 
     /// A field number from a value.
-    pub(super) fn field_number(&self, v: &Value) -> Result<usize> {
+    pub(super) fn field_number(&self, v: &AwkValue) -> Result<usize> {
         let n = self.number(v);
         if n < 0.0 || n.is_nan() {
-            return Err(RunError::fatal(format!("attempt to access field {}", n as i64)));
+            return Err(AwkRunError::fatal(format!("attempt to access field {}", n as i64)));
         }
         if n >= MAX_FIELDS as f64 {
-            return Err(RunError::fatal(format!("field number {n} is too large")));
+            return Err(AwkRunError::fatal(format!("field number {n} is too large")));
         }
         Ok(n as usize)
     }
 
     #[inline]
-    pub(super) fn field(&mut self, n: usize) -> Value {
+    pub(super) fn field(&mut self, n: usize) -> AwkValue {
         if n == 0 {
             return self.record.value(&self.ofs, &self.convfmt);
         }
         self.record.field(n)
     }
 
-    pub(super) fn set_record(&mut self, v: &Value) {
+    pub(super) fn set_record(&mut self, v: &AwkValue) {
         self.record.assign(v, &self.convfmt);
     }
 
     /// The value of a target; `address` if it needs one.
-    pub(super) fn load_target(&mut self, t: Target, address: &Address) -> Result<Value> {
+    pub(super) fn load_target(
+        &mut self,
+        t: AssignableTarget,
+        address: &ElementAddress,
+    ) -> Result<AwkValue> {
         match (t, address) {
-            (Target::Global(n), _) => match &self.globals[n as usize] {
-                Cell::Value(v) => Ok(v.clone()),
-                Cell::Array(_) => Err(self.array_as_scalar(Place::Global(n))),
+            (AssignableTarget::Global(n), _) => match &self.globals[n as usize] {
+                GlobalCell::Value(v) => Ok(v.clone()),
+                GlobalCell::Array(_) => Err(self.array_as_scalar(ArrayPlace::Global(n))),
             },
-            (Target::Local(n), _) => match self.locals.get(self.base + n as usize) {
-                Some(Cell::Value(v)) => Ok(v.clone()),
-                _ => Err(self.array_as_scalar(Place::Local(n))),
+            (AssignableTarget::Local(n), _) => match self.locals.get(self.base + n as usize) {
+                Some(GlobalCell::Value(v)) => Ok(v.clone()),
+                _ => Err(self.array_as_scalar(ArrayPlace::Local(n))),
             },
-            (Target::Special(s), _) => self.load_special(s),
-            (Target::Record, _) => Ok(self.field(0)),
-            (Target::Field, Address::Field(n)) => Ok(self.field(*n)),
-            (Target::Element(_), Address::Element(a, k)) => self.element(a, k.clone()),
-            (Target::Symbol, Address::Symbol(t)) => self.load_target(*t, &Address::None),
-            _ => Ok(Value::Uninit),
+            (AssignableTarget::Special(s), _) => self.load_special(s),
+            (AssignableTarget::Record, _) => Ok(self.field(0)),
+            (AssignableTarget::Field, ElementAddress::Field(n)) => Ok(self.field(*n)),
+            (AssignableTarget::Element(_), ElementAddress::Element(a, k)) => {
+                self.element(a, k.clone())
+            }
+            (AssignableTarget::Symbol, ElementAddress::Symbol(t)) => {
+                self.load_target(*t, &ElementAddress::None)
+            }
+            _ => Ok(AwkValue::Uninit),
         }
     }
 
     /// Takes a target's address from the stacks.
     #[inline]
-    pub(super) fn address(&mut self, t: Target) -> Result<Address> {
+    pub(super) fn address(&mut self, t: AssignableTarget) -> Result<ElementAddress> {
         Ok(match t {
-            Target::Field => {
+            AssignableTarget::Field => {
                 let v = self.pop();
-                Address::Field(self.field_number(&v)?)
+                ElementAddress::Field(self.field_number(&v)?)
             }
-            Target::Element(place) => {
+            AssignableTarget::Element(place) => {
                 let (array, key) = self.subscript(place)?;
-                Address::Element(array, key)
+                ElementAddress::Element(array, key)
             }
-            Target::Symbol => {
+            AssignableTarget::Symbol => {
                 let name = self.pop_text();
-                Address::Symbol(self.symbol(&name)?)
+                ElementAddress::Symbol(self.symbol(&name)?)
             }
-            _ => Address::None,
+            _ => ElementAddress::None,
         })
     }
 
     /// The variable that SYMTAB's subscript names.
-    fn symbol(&self, name: &[u8]) -> Result<Target> {
+    fn symbol(&self, name: &[u8]) -> Result<AssignableTarget> {
         let Some(n) = self.code.globals.iter().position(|g| g == name) else {
-            return Err(RunError::fatal("cannot assign to arbitrary elements of SYMTAB"));
+            return Err(AwkRunError::fatal("cannot assign to arbitrary elements of SYMTAB"));
         };
         let n = n as u32;
         Ok(match Special::from_index(n) {
-            Some(s) if s.computed() || s.watched() => Target::Special(s),
-            _ => Target::Global(n),
+            Some(s) if s.computed() || s.watched() => AssignableTarget::Special(s),
+            _ => AssignableTarget::Global(n),
         })
     }
 
     /// Assigns.
     #[inline]
-    pub(super) fn store_target(&mut self, t: Target, address: Address, v: Value) -> Result<()> {
+    pub(super) fn store_target(
+        &mut self,
+        t: AssignableTarget,
+        address: ElementAddress,
+        v: AwkValue,
+    ) -> Result<()> {
         match (t, address) {
-            (Target::Global(n), _) => match &mut self.globals[n as usize] {
-                Cell::Value(old) => *old = v,
-                Cell::Array(_) => return Err(self.array_as_scalar(Place::Global(n))),
+            (AssignableTarget::Global(n), _) => match &mut self.globals[n as usize] {
+                GlobalCell::Value(old) => *old = v,
+                GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Global(n))),
             },
-            (Target::Local(n), _) => match self.locals.get_mut(self.base + n as usize) {
-                Some(Cell::Value(old)) => *old = v,
-                _ => return Err(self.array_as_scalar(Place::Local(n))),
+            (AssignableTarget::Local(n), _) => match self.locals.get_mut(self.base + n as usize) {
+                Some(GlobalCell::Value(old)) => *old = v,
+                _ => return Err(self.array_as_scalar(ArrayPlace::Local(n))),
             },
-            (Target::Special(s), _) => self.store_special(s, v)?,
-            (Target::Record, _) => self.set_record(&v),
-            (Target::Field, Address::Field(0)) => self.set_record(&v),
-            (Target::Field, Address::Field(n)) => self.record.set_field(n, v),
-            (Target::Element(_), Address::Element(a, k)) => match a.borrow_mut().slot(k) {
-                Slot::Value(old) => *old = v,
-                Slot::Array(_) => return Err(inner_as_scalar()),
-            },
-            (Target::Symbol, Address::Symbol(t)) => self.store_target(t, Address::None, v)?,
+            (AssignableTarget::Special(s), _) => self.store_special(s, v)?,
+            (AssignableTarget::Record, _) => self.set_record(&v),
+            (AssignableTarget::Field, ElementAddress::Field(0)) => self.set_record(&v),
+            (AssignableTarget::Field, ElementAddress::Field(n)) => self.record.set_field(n, v),
+            (AssignableTarget::Element(_), ElementAddress::Element(a, k)) => {
+                match a.borrow_mut().slot(k) {
+                    ElementSlot::Value(old) => *old = v,
+                    ElementSlot::Array(_) => return Err(inner_as_scalar()),
+                }
+            }
+            (AssignableTarget::Symbol, ElementAddress::Symbol(t)) => {
+                self.store_target(t, ElementAddress::None, v)?
+            }
             _ => {}
         }
         Ok(())
     }
 
-    pub(super) fn load_special(&mut self, s: Special) -> Result<Value> {
+    pub(super) fn load_special(&mut self, s: Special) -> Result<AwkValue> {
         Ok(match s {
-            Special::Nf => Value::Num(self.record.count() as f64),
-            Special::Nr => Value::Num(self.nr),
-            Special::Fnr => Value::Num(self.fnr),
-            Special::Rt => Value::str(&self.rt),
+            Special::Nf => AwkValue::Num(self.record.count() as f64),
+            Special::Nr => AwkValue::Num(self.nr),
+            Special::Fnr => AwkValue::Num(self.fnr),
+            Special::Rt => AwkValue::str(&self.rt),
             other => match &self.globals[other as usize] {
-                Cell::Value(v) => v.clone(),
-                Cell::Array(_) => return Err(self.array_as_scalar(Place::Global(other as u32))),
+                GlobalCell::Value(v) => v.clone(),
+                GlobalCell::Array(_) => {
+                    return Err(self.array_as_scalar(ArrayPlace::Global(other as u32)));
+                }
             },
         })
     }
 
-    pub(super) fn store_special(&mut self, s: Special, v: Value) -> Result<()> {
+    pub(super) fn store_special(&mut self, s: Special, v: AwkValue) -> Result<()> {
         use Special as S;
         match s {
             S::Nf => {
                 let n = self.number(&v);
                 if n < 0.0 || n.is_nan() {
-                    return Err(RunError::fatal("NF set to negative value"));
+                    return Err(AwkRunError::fatal("NF set to negative value"));
                 }
                 if n > MAX_FIELDS as f64 {
-                    return Err(RunError::fatal("NF set to a value that is too large"));
+                    return Err(AwkRunError::fatal("NF set to a value that is too large"));
                 }
                 self.record.set_count(n as usize);
                 // gawk joins at once: a later OFS does not matter.
@@ -296,7 +319,9 @@ impl Machine<'_, '_> {
             S::Ofmt => self.ofmt = NumberFormat::new(&text),
             S::Rs => {
                 match self.global_value(S::Rs) {
-                    Value::Regex(t) => self.separator = Separator::Regex(self.regexes.dynamic(&t)?),
+                    AwkValue::Regex(t) => {
+                        self.separator = RecordSeparator::Regex(self.regexes.dynamic(&t)?)
+                    }
                     _ => self.set_rs(&text)?,
                 }
                 // Newlines part fields too in paragraph mode.
@@ -315,30 +340,30 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn global_value(&self, s: Special) -> Value {
+    pub(super) fn global_value(&self, s: Special) -> AwkValue {
         match &self.globals[s as usize] {
-            Cell::Value(v) => v.clone(),
-            Cell::Array(_) => Value::Uninit,
+            GlobalCell::Value(v) => v.clone(),
+            GlobalCell::Array(_) => AwkValue::Uninit,
         }
     }
 
     /// The text of an element of ARGV, ENVIRON or PROCINFO, if there is one.
-    pub(super) fn special_element(&self, s: Special, key: &Key) -> Option<Text> {
-        let Cell::Array(array) = &self.globals[s as usize] else { return None };
+    pub(super) fn special_element(&self, s: Special, key: &AwkKey) -> Option<AwkText> {
+        let GlobalCell::Array(array) = &self.globals[s as usize] else { return None };
         match array.borrow().get(key) {
-            Some(Slot::Value(v)) => Some(v.text(&self.convfmt)),
+            Some(ElementSlot::Value(v)) => Some(v.text(&self.convfmt)),
             _ => None,
         }
     }
 
     fn set_rs(&mut self, rs: &[u8]) -> Result<()> {
         self.separator = match rs {
-            [] => Separator::Paragraph,
+            [] => RecordSeparator::Paragraph,
             // gawk does not ignore the case of a single character.
-            [c] => Separator::Byte(*c),
+            [c] => RecordSeparator::Byte(*c),
             // POSIX: only the first character counts.
-            [c, ..] if self.settings.traditional => Separator::Byte(*c),
-            _ => Separator::Regex(self.regexes.dynamic(rs)?),
+            [c, ..] if self.settings.traditional => RecordSeparator::Byte(*c),
+            _ => RecordSeparator::Regex(self.regexes.dynamic(rs)?),
         };
         Ok(())
     }
@@ -350,10 +375,10 @@ impl Machine<'_, '_> {
         let mode = by.unwrap_or(self.main.field_mode);
         self.main.field_mode = mode;
         let text = self.global_value(mode).text(&self.convfmt);
-        let paragraph = matches!(self.separator, Separator::Paragraph);
+        let paragraph = matches!(self.separator, RecordSeparator::Paragraph);
         let splitter = match mode {
-            Special::Fieldwidths => Splitter::Widths(widths(&text)?),
-            Special::Fpat => Splitter::Pattern(self.regexes.dynamic(&text)?),
+            Special::Fieldwidths => AwkFieldSplitter::Widths(widths(&text)?),
+            Special::Fpat => AwkFieldSplitter::Pattern(self.regexes.dynamic(&text)?),
             _ => {
                 let fs = self.global_value(Special::Fs);
                 self.splitter_of(&fs)?
@@ -362,28 +387,28 @@ impl Machine<'_, '_> {
         // Only an FS of one character lets newlines separate, too, as in gawk.
         let or_newline = paragraph
             && matches!(mode, Special::Fs)
-            && matches!((&splitter, text.as_bytes()), (Splitter::Byte(_), [_]));
+            && matches!((&splitter, text.as_bytes()), (AwkFieldSplitter::Byte(_), [_]));
         self.record.splitter =
-            if or_newline { Splitter::OrNewline(Box::new(splitter)) } else { splitter };
+            if or_newline { AwkFieldSplitter::OrNewline(Box::new(splitter)) } else { splitter };
         self.set_procinfo_mode(mode);
         Ok(())
     }
 
     fn set_procinfo_mode(&mut self, mode: Special) {
-        if let Cell::Array(a) = &self.globals[Special::Procinfo as usize] {
+        if let GlobalCell::Array(a) = &self.globals[Special::Procinfo as usize] {
             let name: &[u8] = match mode {
                 Special::Fieldwidths => b"FIELDWIDTHS",
                 Special::Fpat => b"FPAT",
                 _ => b"FS",
             };
-            a.borrow_mut().set(Key::from_bytes(b"FS"), Value::str(name));
+            a.borrow_mut().set(AwkKey::from_bytes(b"FS"), AwkValue::str(name));
         }
     }
 
     /// Returns how a value of FS or a separator of `split` cuts; a strongly typed expression is one always.
-    pub(super) fn splitter_of(&mut self, separator: &Value) -> Result<Splitter> {
+    pub(super) fn splitter_of(&mut self, separator: &AwkValue) -> Result<AwkFieldSplitter> {
         match separator {
-            Value::Regex(t) => Ok(Splitter::Regex(self.regexes.dynamic(t)?)),
+            AwkValue::Regex(t) => Ok(AwkFieldSplitter::Regex(self.regexes.dynamic(t)?)),
             other => {
                 let text = other.text(&self.convfmt);
                 self.splitter(&text)
@@ -392,20 +417,20 @@ impl Machine<'_, '_> {
     }
 
     /// How FS or `split`'s separator cuts (POSIX awk, "Regular Expressions": FS).
-    pub(super) fn splitter(&mut self, fs: &[u8]) -> Result<Splitter> {
+    pub(super) fn splitter(&mut self, fs: &[u8]) -> Result<AwkFieldSplitter> {
         Ok(match fs {
-            b" " => Splitter::Blanks,
-            [] => Splitter::Chars,
-            b"\\" => Splitter::Byte(b'\\'),
-            [c] => Splitter::Byte(*c),
+            b" " => AwkFieldSplitter::Blanks,
+            [] => AwkFieldSplitter::Chars,
+            b"\\" => AwkFieldSplitter::Byte(b'\\'),
+            [c] => AwkFieldSplitter::Byte(*c),
             // `[|]`, `\\|` and the like are one byte too.
-            [b'\\', c] if b"|.*+?()[]{}^$/".contains(c) => Splitter::Byte(*c),
+            [b'\\', c] if b"|.*+?()[]{}^$/".contains(c) => AwkFieldSplitter::Byte(*c),
             [b'[', c, b']']
                 if *c != b'^' && *c != b'\\' && !self.regexes.icase() && c.is_ascii() =>
             {
-                Splitter::Byte(*c)
+                AwkFieldSplitter::Byte(*c)
             }
-            _ => Splitter::Regex(self.regexes.dynamic(fs)?),
+            _ => AwkFieldSplitter::Regex(self.regexes.dynamic(fs)?),
         })
     }
 
@@ -425,19 +450,19 @@ impl Machine<'_, '_> {
                 at += 1;
             }
         }
-        let v = Value::Input(Text::from_vec(text));
+        let v = AwkValue::Input(AwkText::from_vec(text));
         let code = self.code.clone();
         let Some(n) = code.globals.iter().position(|g| g == name) else { return Ok(()) };
         match Special::from_index(n as u32) {
             Some(s) if s.watched() => self.store_special(s, v),
-            _ => self.store_target(Target::Global(n as u32), Address::None, v),
+            _ => self.store_target(AssignableTarget::Global(n as u32), ElementAddress::None, v),
         }
     }
 
     /// Compiles a dynamic pattern from a value.
-    pub(super) fn pattern_from(&mut self, v: &Value) -> Result<Rc<box_text::regex::Regex>> {
+    pub(super) fn pattern_from(&mut self, v: &AwkValue) -> Result<Rc<box_text::regex::Regex>> {
         match v {
-            Value::Str(t) | Value::Input(t) | Value::Regex(t) => self.regexes.dynamic(t),
+            AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => self.regexes.dynamic(t),
             other => {
                 let t = other.text(&self.convfmt);
                 self.regexes.dynamic(&t)
@@ -448,30 +473,30 @@ impl Machine<'_, '_> {
 
 /// Returns the number that a value is; `non_decimal`: hexadecimal and octal text counts (`-n`).
 #[inline]
-pub(super) fn number_of(v: &Value, non_decimal: bool) -> f64 {
+pub(super) fn number_of(v: &AwkValue, non_decimal: bool) -> f64 {
     match v {
-        Value::Input(t) | Value::Str(t) if non_decimal => super::bits::strtonum(t),
+        AwkValue::Input(t) | AwkValue::Str(t) if non_decimal => super::bits::strtonum(t),
         other => other.num(),
     }
 }
 
 /// Where an element or field is.
-pub(super) enum Address {
+pub(super) enum ElementAddress {
     None,
     Field(usize),
-    Element(ArrayRef, Key),
-    Symbol(Target),
+    Element(ArrayRef, AwkKey),
+    Symbol(AssignableTarget),
 }
 
-pub(super) fn inner_as_scalar() -> RunError {
-    RunError::fatal("attempt to use array in a scalar context")
+pub(super) fn inner_as_scalar() -> AwkRunError {
+    AwkRunError::fatal("attempt to use array in a scalar context")
 }
 
 /// FIELDWIDTHS: `3 2:4 *`.
 fn widths(text: &[u8]) -> Result<Vec<(usize, Option<usize>)>> {
     let bad = || {
         let shown = String::from_utf8_lossy(text);
-        RunError::fatal(format!("invalid FIELDWIDTHS value, for field, near `{shown}'"))
+        AwkRunError::fatal(format!("invalid FIELDWIDTHS value, for field, near `{shown}'"))
     };
     let number = |t: &[u8]| -> Result<usize> {
         let n: usize = std::str::from_utf8(t).ok().and_then(|t| t.parse().ok()).ok_or_else(bad)?;

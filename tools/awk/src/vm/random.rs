@@ -9,7 +9,7 @@ const SHUFFLE: usize = 512;
 const DISCARD: usize = 10 * DEGREE;
 
 /// The generator's state.
-pub struct Random {
+pub struct AwkRandom {
     ring: [u32; DEGREE],
     front: usize,
     rear: usize,
@@ -20,10 +20,10 @@ pub struct Random {
     seeded: bool,
 }
 
-impl Random {
+impl AwkRandom {
     /// The generator as it is before any `srand`.
-    pub fn new() -> Random {
-        Random {
+    pub fn new() -> AwkRandom {
+        AwkRandom {
             ring: [0; DEGREE],
             front: 0,
             rear: 0,

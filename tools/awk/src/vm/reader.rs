@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-use box_applet::Input;
+use box_applet::StdInput;
 use box_text::regex::Regex;
 use memchr::memchr;
 
@@ -13,7 +13,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// What ends a record.
 #[derive(Clone, Debug)]
-pub enum Separator {
+pub enum RecordSeparator {
     Byte(u8),
     /// Empty lines (`RS = ""`).
     Paragraph,
@@ -22,7 +22,7 @@ pub enum Separator {
 
 /// A stream and what was read ahead of it.
 #[derive(Debug)]
-pub struct Reader {
+pub struct RecordReader {
     /// `None`: the applet's standard input.
     file: Option<File>,
     buf: Vec<u8>,
@@ -34,14 +34,14 @@ pub struct Reader {
     begun: bool,
 }
 
-impl Reader {
+impl RecordReader {
     /// Reads a file; without one it is at its end.
-    pub fn new(file: Option<File>) -> Reader {
-        Reader { file, buf: Vec::new(), start: 0, end: 0, eof: false, begun: false }
+    pub fn new(file: Option<File>) -> RecordReader {
+        RecordReader { file, buf: Vec::new(), start: 0, end: 0, eof: false, begun: false }
     }
 
     /// Reads more behind what is there. `false` at the end of input.
-    fn fill(&mut self, stdin: &mut Input) -> io::Result<bool> {
+    fn fill(&mut self, stdin: &mut StdInput) -> io::Result<bool> {
         if self.eof {
             return Ok(false);
         }
@@ -78,15 +78,15 @@ impl Reader {
     #[inline]
     pub fn next(
         &mut self,
-        stdin: &mut Input,
-        separator: &Separator,
+        stdin: &mut StdInput,
+        separator: &RecordSeparator,
         text: &mut Vec<u8>,
         rt: &mut Vec<u8>,
     ) -> io::Result<bool> {
         match separator {
-            Separator::Byte(b) => self.line(stdin, *b, text, rt),
-            Separator::Paragraph => self.paragraph(stdin, text, rt),
-            Separator::Regex(re) => self.by_regex(stdin, re, text, rt),
+            RecordSeparator::Byte(b) => self.line(stdin, *b, text, rt),
+            RecordSeparator::Paragraph => self.paragraph(stdin, text, rt),
+            RecordSeparator::Regex(re) => self.by_regex(stdin, re, text, rt),
         }
     }
 
@@ -102,7 +102,7 @@ impl Reader {
 
     fn line(
         &mut self,
-        stdin: &mut Input,
+        stdin: &mut StdInput,
         sep: u8,
         text: &mut Vec<u8>,
         rt: &mut Vec<u8>,
@@ -133,7 +133,7 @@ impl Reader {
 
     fn paragraph(
         &mut self,
-        stdin: &mut Input,
+        stdin: &mut StdInput,
         text: &mut Vec<u8>,
         rt: &mut Vec<u8>,
     ) -> io::Result<bool> {
@@ -175,7 +175,7 @@ impl Reader {
 
     fn by_regex(
         &mut self,
-        stdin: &mut Input,
+        stdin: &mut StdInput,
         re: &Regex,
         text: &mut Vec<u8>,
         rt: &mut Vec<u8>,

@@ -1,42 +1,42 @@
 //! The current record and its fields. Fields are cut only as far as asked for; only once one
 //! is assigned do they become values of their own.
 
-use super::split::{Span, Splitter};
-use crate::text::Text;
-use crate::value::{NumberFormat, Value};
+use super::split::{AwkFieldSplitter, Span};
+use crate::text::AwkText;
+use crate::value::{AwkValue, NumberFormat};
 
 /// Most fields there may be.
 pub const MAX_FIELDS: usize = 20_000_000;
 
 /// `$0` and `$1`, `$2`, ...
 #[derive(Debug)]
-pub struct Record {
+pub struct AwkRecord {
     text: Vec<u8>,
     /// Fields cut so far.
     spans: Vec<Span>,
     /// Where cutting goes on; `None` when done.
     resume: Option<usize>,
     /// Values, once a field or NF was assigned; then `spans` is not used.
-    owned: Option<Vec<Value>>,
+    owned: Option<Vec<AwkValue>>,
     /// `$0` as a value, once somebody asked or assigned one, until the text changes.
-    whole: Option<Value>,
+    whole: Option<AwkValue>,
     /// `text` must be joined from `owned` anew.
     stale: bool,
-    pub splitter: Splitter,
+    pub splitter: AwkFieldSplitter,
     pub utf8: bool,
 }
 
-impl Record {
+impl AwkRecord {
     /// An empty record.
-    pub fn new(utf8: bool) -> Record {
-        Record {
+    pub fn new(utf8: bool) -> AwkRecord {
+        AwkRecord {
             text: Vec::new(),
             spans: Vec::new(),
             resume: None,
             owned: None,
             whole: None,
             stale: false,
-            splitter: Splitter::Blanks,
+            splitter: AwkFieldSplitter::Blanks,
             utf8,
         }
     }
@@ -63,27 +63,27 @@ impl Record {
     }
 
     /// Assigns `$0`; it keeps being a number or string.
-    pub fn assign(&mut self, value: &Value, convfmt: &NumberFormat) {
+    pub fn assign(&mut self, value: &AwkValue, convfmt: &NumberFormat) {
         self.text.clear();
         value.append_to(&mut self.text, convfmt);
         self.begin();
         self.whole = match value {
-            Value::Input(_) => None,
-            Value::Uninit | Value::NoField => Some(Value::EMPTY),
+            AwkValue::Input(_) => None,
+            AwkValue::Uninit | AwkValue::NoField => Some(AwkValue::EMPTY),
             other => Some(other.clone()),
         };
     }
 
     /// `$0` as a value.
     #[inline]
-    pub fn value(&mut self, ofs: &[u8], convfmt: &NumberFormat) -> Value {
+    pub fn value(&mut self, ofs: &[u8], convfmt: &NumberFormat) -> AwkValue {
         if self.stale {
             self.rebuild(ofs, convfmt);
         }
         match &self.whole {
             Some(v) => v.clone(),
             None => {
-                let v = Value::Input(Text::new(&self.text));
+                let v = AwkValue::Input(AwkText::new(&self.text));
                 // Kept, because a loop over `$0` would copy it at each step.
                 self.whole = Some(v.clone());
                 v
@@ -112,7 +112,7 @@ impl Record {
                 }
                 v.append_to(&mut self.text, convfmt);
             }
-            self.whole = Some(Value::Str(Text::new(&self.text)));
+            self.whole = Some(AwkValue::Str(AwkText::new(&self.text)));
         }
         self.stale = false;
     }
@@ -141,36 +141,37 @@ impl Record {
 
     /// `$n`, n from 1. Unset beyond NF.
     #[inline]
-    pub fn field(&mut self, n: usize) -> Value {
+    pub fn field(&mut self, n: usize) -> AwkValue {
         if let Some(owned) = &self.owned {
-            return owned.get(n - 1).cloned().unwrap_or(Value::NoField);
+            return owned.get(n - 1).cloned().unwrap_or(AwkValue::NoField);
         }
         self.cut(n);
         match self.spans.get(n - 1) {
-            Some(&(a, b)) => Value::Input(Text::new(&self.text[a as usize..b as usize])),
+            Some(&(a, b)) => AwkValue::Input(AwkText::new(&self.text[a as usize..b as usize])),
             // Compares as a string, unlike a variable never set.
-            None => Value::NoField,
+            None => AwkValue::NoField,
         }
     }
 
-    fn own(&mut self) -> &mut Vec<Value> {
+    fn own(&mut self) -> &mut Vec<AwkValue> {
         self.cut_all();
         let (text, spans) = (&self.text, &self.spans);
         self.owned.get_or_insert_with(|| {
-            let value = |&(a, b): &Span| Value::Input(Text::new(&text[a as usize..b as usize]));
+            let value =
+                |&(a, b): &Span| AwkValue::Input(AwkText::new(&text[a as usize..b as usize]));
             spans.iter().map(value).collect()
         })
     }
 
     /// Assigns `$n`, n from 1; fields between come into being empty.
-    pub fn set_field(&mut self, n: usize, value: Value) {
+    pub fn set_field(&mut self, n: usize, value: AwkValue) {
         let owned = self.own();
         if owned.len() < n {
-            owned.resize(n, Value::EMPTY);
+            owned.resize(n, AwkValue::EMPTY);
         }
         // A number keeps its value; it is formatted when the record is joined.
         owned[n - 1] = match value {
-            Value::Uninit | Value::NoField => Value::EMPTY,
+            AwkValue::Uninit | AwkValue::NoField => AwkValue::EMPTY,
             other => other,
         };
         self.stale = true;
@@ -178,7 +179,7 @@ impl Record {
 
     /// Assigns NF.
     pub fn set_count(&mut self, n: usize) {
-        self.own().resize(n, Value::EMPTY);
+        self.own().resize(n, AwkValue::EMPTY);
         self.stale = true;
     }
 }

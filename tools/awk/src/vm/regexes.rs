@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use box_text::regex::{Options, Regex, Syntax};
+use box_text::regex::{Regex, RegexOptions, RegexSyntax};
 
-use crate::error::RunError;
+use crate::error::AwkRunError;
 
 /// Most dynamic patterns kept; then all are forgotten.
 const MAX_KEPT: usize = 500;
@@ -45,7 +45,7 @@ impl Regexes {
 
     /// A static pattern.
     #[inline]
-    pub fn fixed(&mut self, n: u32) -> Result<Rc<Regex>, RunError> {
+    pub fn fixed(&mut self, n: u32) -> Result<Rc<Regex>, AwkRunError> {
         if let Some(Some(re)) = self.fixed.get(n as usize) {
             return Ok(re.clone());
         }
@@ -58,7 +58,7 @@ impl Regexes {
     }
 
     /// A pattern given as text.
-    pub fn dynamic(&mut self, text: &[u8]) -> Result<Rc<Regex>, RunError> {
+    pub fn dynamic(&mut self, text: &[u8]) -> Result<Rc<Regex>, AwkRunError> {
         if let Some((t, re)) = &self.last
             && t == text
         {
@@ -79,13 +79,13 @@ impl Regexes {
         Ok(re)
     }
 
-    fn compile(&self, text: &[u8]) -> Result<Rc<Regex>, RunError> {
+    fn compile(&self, text: &[u8]) -> Result<Rc<Regex>, AwkRunError> {
         compile(text, self.icase, self.utf8)
     }
 }
 
 /// Whether a static pattern is valid; compiling it for use is left until it is used.
-pub fn check_pattern(text: &[u8], utf8: bool) -> Result<(), RunError> {
+pub fn check_pattern(text: &[u8], utf8: bool) -> Result<(), AwkRunError> {
     // Without operators there is nothing to be wrong.
     if text.iter().all(|c| c.is_ascii_alphanumeric() || b" _-,;:/\"'<>=!~@#%&".contains(c)) {
         return Ok(());
@@ -94,10 +94,10 @@ pub fn check_pattern(text: &[u8], utf8: bool) -> Result<(), RunError> {
 }
 
 /// Compiles a pattern in awk's dialect.
-pub fn compile(text: &[u8], icase: bool, utf8: bool) -> Result<Rc<Regex>, RunError> {
-    let options = Options::new(Syntax::Awk).icase(icase).utf8(utf8);
+pub fn compile(text: &[u8], icase: bool, utf8: bool) -> Result<Rc<Regex>, AwkRunError> {
+    let options = RegexOptions::new(RegexSyntax::Awk).icase(icase).utf8(utf8);
     Regex::new(text, &options).map(Rc::new).map_err(|e| {
         let shown = String::from_utf8_lossy(text);
-        RunError::fatal(format!("invalid regexp: {e}: /{shown}/"))
+        AwkRunError::fatal(format!("invalid regexp: {e}: /{shown}/"))
     })
 }

@@ -2,72 +2,72 @@
 
 use std::cmp::Ordering;
 
-use super::{Cell, Machine, Result};
-use crate::array::{ArrayRef, Key, Slot};
-use crate::error::RunError;
+use super::{AwkMachine, GlobalCell, Result};
+use crate::array::{ArrayRef, AwkKey, ElementSlot};
+use crate::error::AwkRunError;
 use crate::special::Special;
-use crate::value::{Value, compare};
+use crate::value::{AwkValue, compare};
 
 /// Deepest nesting of sorts within comparison functions.
 const MAX_SORTS: usize = 30;
 
 /// An element taken out for sorting.
-struct Item {
-    key: Key,
-    slot: Slot,
+struct SortItem {
+    key: AwkKey,
+    slot: ElementSlot,
 }
 
 /// Built-in orders (gawk manual 8.1.6).
 #[derive(Clone, Copy)]
-struct Order {
+struct SortOrder {
     by_index: bool,
-    kind: Kind,
+    kind: SortOrderKind,
     descending: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum SortOrderKind {
     Number,
     String,
     Type,
 }
 
-fn built_in(name: &[u8]) -> Option<Order> {
+fn built_in(name: &[u8]) -> Option<SortOrder> {
     let rest = name.strip_prefix(b"@")?;
     let (by_index, rest) = match rest.strip_prefix(b"ind_") {
         Some(r) => (true, r),
         None => (false, rest.strip_prefix(b"val_")?),
     };
     let (kind, rest) = if let Some(r) = rest.strip_prefix(b"num_") {
-        (Kind::Number, r)
+        (SortOrderKind::Number, r)
     } else if let Some(r) = rest.strip_prefix(b"str_") {
-        (Kind::String, r)
+        (SortOrderKind::String, r)
     } else {
-        (Kind::Type, rest.strip_prefix(b"type_")?)
+        (SortOrderKind::Type, rest.strip_prefix(b"type_")?)
     };
     let descending = match rest {
         b"asc" => false,
         b"desc" => true,
         _ => return None,
     };
-    if by_index && kind == Kind::Type {
+    if by_index && kind == SortOrderKind::Type {
         return None;
     }
-    Some(Order { by_index, kind, descending })
+    Some(SortOrder { by_index, kind, descending })
 }
 
 /// All elements of an array.
-fn items(array: &ArrayRef) -> Vec<Item> {
+fn items(array: &ArrayRef) -> Vec<SortItem> {
     let a = array.borrow();
-    let item = |k: Key| a.get(&k).cloned().map(|slot| Item { key: k, slot });
+    let item = |k: AwkKey| a.get(&k).cloned().map(|slot| SortItem { key: k, slot });
     a.keys().into_iter().filter_map(item).collect()
 }
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     /// Subscripts for `for (k in a)`.
-    pub(super) fn sorted_keys(&mut self, array: &ArrayRef) -> Result<Vec<Key>> {
+    pub(super) fn sorted_keys(&mut self, array: &ArrayRef) -> Result<Vec<AwkKey>> {
         let keys = array.borrow().keys();
-        let order = self.special_element(Special::Procinfo, &Key::from_bytes(b"sorted_in"));
+        let order = self.special_element(Special::Procinfo, &AwkKey::from_bytes(b"sorted_in"));
         let Some(order) = order.filter(|o| !o.is_empty() && o.as_bytes() != b"@unsorted") else {
             return Ok(keys);
         };
@@ -89,15 +89,19 @@ impl Machine<'_, '_> {
         d.clear();
         let count = sorted.len();
         for (n, item) in sorted.into_iter().enumerate() {
-            let place = d.slot(Key::Int(n as i64 + 1));
-            *place = if indices { Slot::Value(Value::Str(item.key.text())) } else { item.slot };
+            let place = d.slot(AwkKey::Int(n as i64 + 1));
+            *place = if indices {
+                ElementSlot::Value(AwkValue::Str(item.key.text()))
+            } else {
+                item.slot
+            };
         }
         drop(d);
-        self.stack.push(Value::Num(count as f64));
+        self.stack.push(AwkValue::Num(count as f64));
         Ok(())
     }
 
-    fn sort(&mut self, mut items: Vec<Item>, how: &[u8]) -> Result<Vec<Item>> {
+    fn sort(&mut self, mut items: Vec<SortItem>, how: &[u8]) -> Result<Vec<SortItem>> {
         if let Some(order) = built_in(how) {
             items.sort_by(|a, b| {
                 let o = self.compare_items(order, a, b);
@@ -107,12 +111,12 @@ impl Machine<'_, '_> {
         }
         let Some(f) = self.code.functions.iter().position(|f| f.name == how && !f.missing) else {
             let shown = String::from_utf8_lossy(how);
-            return Err(RunError::fatal(format!(
+            return Err(AwkRunError::fatal(format!(
                 "sort comparison function `{shown}' is not defined"
             )));
         };
         if self.sort_depth >= MAX_SORTS {
-            return Err(RunError::fatal("sorts nested too deeply"));
+            return Err(AwkRunError::fatal("sorts nested too deeply"));
         }
         self.sort_depth += 1;
         let sorted = self.merge_sort(items, f as u32);
@@ -123,7 +127,7 @@ impl Machine<'_, '_> {
     /// Sorts by a function of the program's, which may be inconsistent or fail: a merge sort
     /// ends in any case. Halves are cut and merged as glibc's `qsort` does, so that inconsistent
     /// functions give what they give in gawk.
-    fn merge_sort(&mut self, mut items: Vec<Item>, f: u32) -> Result<Vec<Item>> {
+    fn merge_sort(&mut self, mut items: Vec<SortItem>, f: u32) -> Result<Vec<SortItem>> {
         if items.len() < 2 {
             return Ok(items);
         }
@@ -133,18 +137,23 @@ impl Machine<'_, '_> {
         self.merge(left, right, f)
     }
 
-    fn merge(&mut self, left: Vec<Item>, right: Vec<Item>, f: u32) -> Result<Vec<Item>> {
+    fn merge(
+        &mut self,
+        left: Vec<SortItem>,
+        right: Vec<SortItem>,
+        f: u32,
+    ) -> Result<Vec<SortItem>> {
         let mut out = Vec::with_capacity(left.len() + right.len());
         let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
         while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-            let value = |i: &Item| match &i.slot {
-                Slot::Value(v) => Cell::Value(v.clone()),
-                Slot::Array(a) => Cell::Array(a.clone()),
+            let value = |i: &SortItem| match &i.slot {
+                ElementSlot::Value(v) => GlobalCell::Value(v.clone()),
+                ElementSlot::Array(a) => GlobalCell::Array(a.clone()),
             };
             let args = vec![
-                Cell::Value(Value::Str(a.key.text())),
+                GlobalCell::Value(AwkValue::Str(a.key.text())),
                 value(a),
-                Cell::Value(Value::Str(b.key.text())),
+                GlobalCell::Value(AwkValue::Str(b.key.text())),
                 value(b),
             ];
             let order = self.call_back(f, args)?.num();
@@ -156,11 +165,11 @@ impl Machine<'_, '_> {
         Ok(out)
     }
 
-    fn compare_items(&self, order: Order, a: &Item, b: &Item) -> Ordering {
+    fn compare_items(&self, order: SortOrder, a: &SortItem, b: &SortItem) -> Ordering {
         if order.by_index {
             let (x, y) = (a.key.text(), b.key.text());
             return match order.kind {
-                Kind::Number => {
+                SortOrderKind::Number => {
                     let (m, n) = (crate::value::to_number(&x), crate::value::to_number(&y));
                     m.partial_cmp(&n).unwrap_or(Ordering::Equal).then_with(|| x.cmp(&y))
                 }
@@ -169,19 +178,19 @@ impl Machine<'_, '_> {
         }
         let by_key = || self.compare_keys(a, b);
         match (&a.slot, &b.slot) {
-            (Slot::Value(x), Slot::Value(y)) => {
+            (ElementSlot::Value(x), ElementSlot::Value(y)) => {
                 self.compare_values(order.kind, x, y).then_with(by_key)
             }
-            (Slot::Array(_), Slot::Array(_)) => by_key(),
+            (ElementSlot::Array(_), ElementSlot::Array(_)) => by_key(),
             // Arrays come last.
-            (Slot::Array(_), _) => Ordering::Greater,
-            (_, Slot::Array(_)) => Ordering::Less,
+            (ElementSlot::Array(_), _) => Ordering::Greater,
+            (_, ElementSlot::Array(_)) => Ordering::Less,
         }
     }
 
-    fn compare_keys(&self, a: &Item, b: &Item) -> Ordering {
+    fn compare_keys(&self, a: &SortItem, b: &SortItem) -> Ordering {
         match (&a.key, &b.key) {
-            (Key::Int(x), Key::Int(y)) => x.cmp(y),
+            (AwkKey::Int(x), AwkKey::Int(y)) => x.cmp(y),
             _ => self.compare_text(&a.key.text(), &b.key.text()),
         }
     }
@@ -193,24 +202,26 @@ impl Machine<'_, '_> {
         a.cmp(b)
     }
 
-    fn compare_values(&self, kind: Kind, a: &Value, b: &Value) -> Ordering {
+    fn compare_values(&self, kind: SortOrderKind, a: &AwkValue, b: &AwkValue) -> Ordering {
         match kind {
-            Kind::String => self.compare_text(&a.text(&self.convfmt), &b.text(&self.convfmt)),
+            SortOrderKind::String => {
+                self.compare_text(&a.text(&self.convfmt), &b.text(&self.convfmt))
+            }
             // Of equal ones (all that are no numbers, too) the text decides.
-            Kind::Number => a
+            SortOrderKind::Number => a
                 .num()
                 .partial_cmp(&b.num())
                 .unwrap_or(Ordering::Equal)
-                .then_with(|| self.compare_values(Kind::String, a, b)),
+                .then_with(|| self.compare_values(SortOrderKind::String, a, b)),
             // Numbers before strings.
-            Kind::Type => match (a.comparable(), b.comparable()) {
+            SortOrderKind::Type => match (a.comparable(), b.comparable()) {
                 (Some(x), Some(y)) => x.partial_cmp(&y).unwrap_or(Ordering::Equal),
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
                 (None, None) => match (a, b) {
                     (
-                        Value::Str(x) | Value::Input(x) | Value::Regex(x),
-                        Value::Str(y) | Value::Input(y) | Value::Regex(y),
+                        AwkValue::Str(x) | AwkValue::Input(x) | AwkValue::Regex(x),
+                        AwkValue::Str(y) | AwkValue::Input(y) | AwkValue::Regex(y),
                     ) => self.compare_text(x, y),
                     _ => compare(a, b, &self.convfmt, self.regexes.icase()),
                 },

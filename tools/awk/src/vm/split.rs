@@ -11,7 +11,7 @@ pub type Span = (u32, u32);
 
 /// How to cut.
 #[derive(Clone, Debug)]
-pub enum Splitter {
+pub enum AwkFieldSplitter {
     /// Runs of blanks and newlines; leading and trailing ones do not count.
     Blanks,
     Byte(u8),
@@ -24,7 +24,7 @@ pub enum Splitter {
     /// Each match is a field (FPAT).
     Pattern(Rc<Regex>),
     /// By the first, and by newlines too (paragraph mode).
-    OrNewline(Box<Splitter>),
+    OrNewline(Box<AwkFieldSplitter>),
 }
 
 #[inline]
@@ -37,7 +37,7 @@ fn span(a: usize, b: usize) -> Span {
     (a as u32, b as u32)
 }
 
-impl Splitter {
+impl AwkFieldSplitter {
     /// Cuts on from `pos` until `want` fields are there. Returns where to go on, `None` when
     /// the text is used up. Starts with `pos` 0 and no fields. Only [`Splitter::Blanks`] and
     /// [`Splitter::Byte`] ever stop early.
@@ -51,7 +51,7 @@ impl Splitter {
         utf8: bool,
     ) -> Option<usize> {
         match self {
-            Splitter::Blanks => {
+            AwkFieldSplitter::Blanks => {
                 let mut at = pos;
                 loop {
                     while at < text.len() && is_blank(text[at]) {
@@ -70,7 +70,7 @@ impl Splitter {
                     fields.push(span(from, at));
                 }
             }
-            Splitter::Byte(sep) => {
+            AwkFieldSplitter::Byte(sep) => {
                 let mut at = pos;
                 if text.is_empty() {
                     return None;
@@ -105,7 +105,7 @@ impl Splitter {
         utf8: bool,
     ) {
         match self {
-            Splitter::Blanks => {
+            AwkFieldSplitter::Blanks => {
                 self.advance(text, 0, usize::MAX, fields, utf8);
                 if let Some(seps) = seps {
                     // The blanks before, between and after.
@@ -117,13 +117,13 @@ impl Splitter {
                     seps.push(span(end as usize, text.len()));
                 }
             }
-            Splitter::Byte(_) => {
+            AwkFieldSplitter::Byte(_) => {
                 self.advance(text, 0, usize::MAX, fields, utf8);
                 if let Some(seps) = seps {
                     seps.extend(fields.windows(2).map(|w| (w[0].1, w[1].0)));
                 }
             }
-            Splitter::Chars => {
+            AwkFieldSplitter::Chars => {
                 let mut at = 0;
                 while at < text.len() {
                     let len = if utf8 { utf8_len(&text[at..]) } else { 1 };
@@ -136,26 +136,26 @@ impl Splitter {
                     }
                 }
             }
-            Splitter::Regex(re) => {
+            AwkFieldSplitter::Regex(re) => {
                 let find = |at| re.find_at(text, at);
                 by_matches(text, fields, seps, find);
             }
-            Splitter::OrNewline(inner) => match &**inner {
-                Splitter::Blanks => inner.cut(text, fields, seps, utf8),
-                Splitter::Byte(b) => {
+            AwkFieldSplitter::OrNewline(inner) => match &**inner {
+                AwkFieldSplitter::Blanks => inner.cut(text, fields, seps, utf8),
+                AwkFieldSplitter::Byte(b) => {
                     let find = |at: usize| {
                         let n = memchr::memchr2(*b, b'\n', &text[at..])?;
                         Some((at + n, at + n + 1))
                     };
                     by_matches(text, fields, seps, find);
                 }
-                Splitter::Regex(re) => {
+                AwkFieldSplitter::Regex(re) => {
                     by_matches(text, fields, seps, |at| match_or_newline(re, text, at));
                 }
                 other => other.cut(text, fields, seps, utf8),
             },
-            Splitter::Pattern(re) => by_content(re, text, fields, seps),
-            Splitter::Widths(list) => by_widths(list, text, fields, utf8),
+            AwkFieldSplitter::Pattern(re) => by_content(re, text, fields, seps),
+            AwkFieldSplitter::Widths(list) => by_widths(list, text, fields, utf8),
         }
     }
 }

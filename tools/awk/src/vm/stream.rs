@@ -6,20 +6,20 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
 use box_applet::Env;
-use box_applet::command::{Child, Command, Stream};
+use box_applet::command::{Child, ChildCommand, ChildStream};
 use box_sys::{WaitStatus, strerror};
 
-use super::reader::Reader;
-use super::{Cell, Machine, Result};
-use crate::array::Slot;
-use crate::ast::Redirect;
-use crate::error::RunError;
+use super::reader::RecordReader;
+use super::{AwkMachine, GlobalCell, Result};
+use crate::array::ElementSlot;
+use crate::ast::OutputRedirect;
+use crate::error::AwkRunError;
 use crate::special::Special;
-use crate::text::Text;
-use crate::value::Value;
+use crate::text::AwkText;
+use crate::value::AwkValue;
 
 /// An open output.
-pub(super) enum Out {
+pub(super) enum OpenOutput {
     Stdout,
     Stderr,
     File(BufWriter<File>),
@@ -30,21 +30,21 @@ pub(super) enum Out {
 }
 
 /// An open input.
-pub(super) struct In {
-    pub reader: Reader,
+pub(super) struct OpenInput {
+    pub reader: RecordReader,
     pub child: Option<Child>,
 }
 
 /// A command with both ends.
 pub(super) struct Coprocess {
     pub out: Option<BufWriter<File>>,
-    pub reader: Option<Reader>,
+    pub reader: Option<RecordReader>,
     child: Child,
 }
 
 /// What kind of redirection a name is open as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RedirectionKind {
     FileOut,
     PipeOut,
     FileIn,
@@ -54,13 +54,13 @@ pub(super) enum Kind {
 
 /// All that is open, by name.
 #[derive(Default)]
-pub(super) struct Streams {
+pub(super) struct AwkStreams {
     /// In order of opening: `close` ends the last one of a name.
-    pub order: Vec<(Kind, Vec<u8>)>,
-    pub files_out: HashMap<Vec<u8>, Out>,
-    pub pipes_out: HashMap<Vec<u8>, Out>,
-    pub files_in: HashMap<Vec<u8>, In>,
-    pub pipes_in: HashMap<Vec<u8>, In>,
+    pub order: Vec<(RedirectionKind, Vec<u8>)>,
+    pub files_out: HashMap<Vec<u8>, OpenOutput>,
+    pub pipes_out: HashMap<Vec<u8>, OpenOutput>,
+    pub files_in: HashMap<Vec<u8>, OpenInput>,
+    pub pipes_in: HashMap<Vec<u8>, OpenInput>,
     pub coprocesses: HashMap<Vec<u8>, Coprocess>,
 }
 
@@ -72,24 +72,26 @@ fn status_number(status: WaitStatus) -> f64 {
     }
 }
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     /// The environment of commands: ENVIRON as it is now.
     fn command_env(&self) -> Env {
         match &self.globals[Special::Environ as usize] {
-            Cell::Array(a) => {
+            GlobalCell::Array(a) => {
                 let a = a.borrow();
                 let pairs = a.iter().filter_map(|(k, slot)| match slot {
-                    Slot::Value(v) => Some((k.text().to_vec(), v.text(&self.convfmt).to_vec())),
-                    Slot::Array(_) => None,
+                    ElementSlot::Value(v) => {
+                        Some((k.text().to_vec(), v.text(&self.convfmt).to_vec()))
+                    }
+                    ElementSlot::Array(_) => None,
                 });
                 pairs.collect()
             }
-            Cell::Value(_) => self.ctx.env.clone(),
+            GlobalCell::Value(_) => self.ctx.env.clone(),
         }
     }
 
-    fn shell(&self, command: &[u8]) -> Command {
-        let mut c = Command::shell(command);
+    fn shell(&self, command: &[u8]) -> ChildCommand {
+        let mut c = ChildCommand::shell(command);
         c.env = Some(self.command_env());
         c
     }
@@ -99,7 +101,7 @@ impl Machine<'_, '_> {
         self.flush_stdout()?;
         let outs = self.streams.files_out.values_mut().chain(self.streams.pipes_out.values_mut());
         for out in outs {
-            if let Out::File(w) | Out::Pipe(w, _) | Out::Spool(w, _) = out {
+            if let OpenOutput::File(w) | OpenOutput::Pipe(w, _) | OpenOutput::Spool(w, _) = out {
                 let _ = w.flush();
             }
         }
@@ -120,11 +122,11 @@ impl Machine<'_, '_> {
     pub(super) fn check_stdout(&mut self, r: io::Result<()>) -> Result<()> {
         match r {
             Ok(()) => Ok(()),
-            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(RunError::BrokenPipe),
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(AwkRunError::BrokenPipe),
             Err(e) => {
                 let text = strerror(&e);
                 self.ctx.stdout.take_error();
-                Err(RunError::fatal(format!("print to \"standard output\" failed: {text}")))
+                Err(AwkRunError::fatal(format!("print to \"standard output\" failed: {text}")))
             }
         }
     }
@@ -142,9 +144,9 @@ impl Machine<'_, '_> {
         })
     }
 
-    fn cannot_start(&self, command: &[u8], message: &str) -> RunError {
+    fn cannot_start(&self, command: &[u8], message: &str) -> AwkRunError {
         let shown = String::from_utf8_lossy(command);
-        RunError::fatal(format!("cannot open pipe `{shown}': {message}"))
+        AwkRunError::fatal(format!("cannot open pipe `{shown}': {message}"))
     }
 
     /// Opens `command | getline`.
@@ -153,34 +155,34 @@ impl Machine<'_, '_> {
         let piped = self.ctx.procs.pipe().map_err(|e| self.cannot_start(command, &strerror(&e)))?;
         let (r, w) = piped;
         let mut c = self.shell(command);
-        c.stdout = Stream::File(Rc::new(w));
+        c.stdout = ChildStream::File(Rc::new(w));
         let child = c.start(self.ctx).map_err(|e| self.cannot_start(command, &e.message))?;
         drop(c);
-        let input = In { reader: Reader::new(Some(r)), child: Some(child) };
-        self.streams.order.push((Kind::PipeIn, command.to_vec()));
+        let input = OpenInput { reader: RecordReader::new(Some(r)), child: Some(child) };
+        self.streams.order.push((RedirectionKind::PipeIn, command.to_vec()));
         self.streams.pipes_in.insert(command.to_vec(), input);
         Ok(())
     }
 
     /// Opens an output by name.
-    pub(super) fn open_output(&mut self, kind: Redirect, name: &[u8]) -> Result<()> {
+    pub(super) fn open_output(&mut self, kind: OutputRedirect, name: &[u8]) -> Result<()> {
         if name.is_empty() {
-            return Err(RunError::fatal("expression for redirection has null string value"));
+            return Err(AwkRunError::fatal("expression for redirection has null string value"));
         }
-        if kind == Redirect::Pipe {
+        if kind == OutputRedirect::Pipe {
             let out = self.open_pipe(name)?;
-            self.streams.order.push((Kind::PipeOut, name.to_vec()));
+            self.streams.order.push((RedirectionKind::PipeOut, name.to_vec()));
             self.streams.pipes_out.insert(name.to_vec(), out);
             return Ok(());
         }
         let out = match name {
-            b"/dev/stdout" | b"/dev/fd/1" | b"-" => Out::Stdout,
-            b"/dev/stderr" | b"/dev/fd/2" => Out::Stderr,
+            b"/dev/stdout" | b"/dev/fd/1" | b"-" => OpenOutput::Stdout,
+            b"/dev/stderr" | b"/dev/fd/2" => OpenOutput::Stderr,
             _ => {
                 let path = self.ctx.path(name);
                 let mut options = File::options();
                 options.create(true);
-                if kind == Redirect::Append {
+                if kind == OutputRedirect::Append {
                     options.append(true);
                 } else {
                     options.write(true).truncate(true);
@@ -188,88 +190,88 @@ impl Machine<'_, '_> {
                 let file = options.open(path).map_err(|e| {
                     let shown = String::from_utf8_lossy(name);
                     let text = strerror(&e);
-                    RunError::fatal(format!("cannot redirect to `{shown}': {text}"))
+                    AwkRunError::fatal(format!("cannot redirect to `{shown}': {text}"))
                 })?;
-                Out::File(BufWriter::with_capacity(32 * 1024, file))
+                OpenOutput::File(BufWriter::with_capacity(32 * 1024, file))
             }
         };
-        self.streams.order.push((Kind::FileOut, name.to_vec()));
+        self.streams.order.push((RedirectionKind::FileOut, name.to_vec()));
         self.streams.files_out.insert(name.to_vec(), out);
         Ok(())
     }
 
-    fn open_pipe(&mut self, command: &[u8]) -> Result<Out> {
+    fn open_pipe(&mut self, command: &[u8]) -> Result<OpenOutput> {
         self.flush_all()?;
         let (r, w) =
             self.ctx.procs.pipe().map_err(|e| self.cannot_start(command, &strerror(&e)))?;
         let w = BufWriter::with_capacity(32 * 1024, w);
         if !self.ctx.procs.concurrent() {
             drop(r);
-            return Ok(Out::Spool(w, command.to_vec()));
+            return Ok(OpenOutput::Spool(w, command.to_vec()));
         }
         let mut c = self.shell(command);
-        c.stdin = Stream::File(Rc::new(r));
+        c.stdin = ChildStream::File(Rc::new(r));
         let child = c.start(self.ctx).map_err(|e| self.cannot_start(command, &e.message))?;
-        Ok(Out::Pipe(w, child))
+        Ok(OpenOutput::Pipe(w, child))
     }
 
     pub(super) fn open_coprocess(&mut self, command: &[u8]) -> Result<()> {
         let shown = String::from_utf8_lossy(command).into_owned();
         if command.starts_with(b"/inet") {
-            return Err(RunError::fatal(format!("`{shown}': no network in this system")));
+            return Err(AwkRunError::fatal(format!("`{shown}': no network in this system")));
         }
         if !self.ctx.procs.concurrent() {
             let message = format!(
                 "cannot open two way pipe `{shown}': processes do not run concurrently here"
             );
-            return Err(RunError::fatal(message));
+            return Err(AwkRunError::fatal(message));
         }
         self.flush_all()?;
         let fail = |e: io::Error| {
-            RunError::fatal(format!("cannot open two way pipe `{shown}': {}", strerror(&e)))
+            AwkRunError::fatal(format!("cannot open two way pipe `{shown}': {}", strerror(&e)))
         };
         let (child_in, to_child) = self.ctx.procs.pipe().map_err(fail)?;
         let (from_child, child_out) = self.ctx.procs.pipe().map_err(fail)?;
         let mut c = self.shell(command);
-        c.stdin = Stream::File(Rc::new(child_in));
-        c.stdout = Stream::File(Rc::new(child_out));
+        c.stdin = ChildStream::File(Rc::new(child_in));
+        c.stdout = ChildStream::File(Rc::new(child_out));
         let child = c.start(self.ctx).map_err(|e| {
-            RunError::fatal(format!("cannot open two way pipe `{shown}': {}", e.message))
+            AwkRunError::fatal(format!("cannot open two way pipe `{shown}': {}", e.message))
         })?;
         let coprocess = Coprocess {
             out: Some(BufWriter::new(to_child)),
-            reader: Some(Reader::new(Some(from_child))),
+            reader: Some(RecordReader::new(Some(from_child))),
             child,
         };
-        self.streams.order.push((Kind::Coprocess, command.to_vec()));
+        self.streams.order.push((RedirectionKind::Coprocess, command.to_vec()));
         self.streams.coprocesses.insert(command.to_vec(), coprocess);
         Ok(())
     }
 
     /// Ends one output; its status.
-    fn end_output(&mut self, out: Out) -> f64 {
+    fn end_output(&mut self, out: OpenOutput) -> f64 {
         match out {
-            Out::Stdout | Out::Stderr => 0.0,
-            Out::File(mut w) => {
+            OpenOutput::Stdout | OpenOutput::Stderr => 0.0,
+            OpenOutput::File(mut w) => {
                 if w.flush().is_ok() {
                     0.0
                 } else {
                     -1.0
                 }
             }
-            Out::Pipe(mut w, child) => {
+            OpenOutput::Pipe(mut w, child) => {
                 let _ = w.flush();
                 drop(w);
                 child.wait(self.ctx).map_or(-1.0, status_number)
             }
-            Out::Spool(w, command) => {
+            OpenOutput::Spool(w, command) => {
                 let Ok(mut file) = w.into_inner() else { return -1.0 };
                 if file.seek(SeekFrom::Start(0)).is_err() {
                     return -1.0;
                 }
                 let _ = self.ctx.stdout.flush();
                 let mut c = self.shell(&command);
-                c.stdin = Stream::File(Rc::new(file));
+                c.stdin = ChildStream::File(Rc::new(file));
                 match c.start(self.ctx) {
                     Ok(child) => child.wait(self.ctx).map_or(-1.0, status_number),
                     Err(e) => f64::from(e.status),
@@ -278,8 +280,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn end_input(&mut self, input: In) -> f64 {
-        let In { reader, child } = input;
+    fn end_input(&mut self, input: OpenInput) -> f64 {
+        let OpenInput { reader, child } = input;
         drop(reader);
         match child {
             Some(child) => child.wait(self.ctx).map_or(-1.0, status_number),
@@ -294,20 +296,26 @@ impl Machine<'_, '_> {
             return Ok(-1.0);
         };
         let kind = self.streams.order[at].0;
-        if kind == Kind::Coprocess && !self.close_side(name, how)? {
+        if kind == RedirectionKind::Coprocess && !self.close_side(name, how)? {
             return Ok(0.0);
         }
         self.streams.order.remove(at);
         let status = match kind {
-            Kind::FileOut => self.streams.files_out.remove(name).map(|o| self.end_output(o)),
-            Kind::PipeOut => {
+            RedirectionKind::FileOut => {
+                self.streams.files_out.remove(name).map(|o| self.end_output(o))
+            }
+            RedirectionKind::PipeOut => {
                 // What was printed before comes before the command's own output.
                 self.flush_stdout()?;
                 self.streams.pipes_out.remove(name).map(|o| self.end_output(o))
             }
-            Kind::FileIn => self.streams.files_in.remove(name).map(|i| self.end_input(i)),
-            Kind::PipeIn => self.streams.pipes_in.remove(name).map(|i| self.end_input(i)),
-            Kind::Coprocess => self.streams.coprocesses.remove(name).map(|c| {
+            RedirectionKind::FileIn => {
+                self.streams.files_in.remove(name).map(|i| self.end_input(i))
+            }
+            RedirectionKind::PipeIn => {
+                self.streams.pipes_in.remove(name).map(|i| self.end_input(i))
+            }
+            RedirectionKind::Coprocess => self.streams.coprocesses.remove(name).map(|c| {
                 let Coprocess { out, reader, child } = c;
                 if let Some(mut w) = out {
                     let _ = w.flush();
@@ -334,7 +342,7 @@ impl Machine<'_, '_> {
             c.reader = None;
             return Ok(c.out.is_none());
         }
-        Err(RunError::fatal("close: second argument must be \"to\" or \"from\""))
+        Err(AwkRunError::fatal("close: second argument must be \"to\" or \"from\""))
     }
 
     /// `fflush()`, `fflush(name)`.
@@ -347,7 +355,8 @@ impl Machine<'_, '_> {
         for map in [&mut self.streams.files_out, &mut self.streams.pipes_out] {
             if let Some(out) = map.get_mut(name) {
                 found = true;
-                if let Out::File(w) | Out::Pipe(w, _) | Out::Spool(w, _) = out {
+                if let OpenOutput::File(w) | OpenOutput::Pipe(w, _) | OpenOutput::Spool(w, _) = out
+                {
                     let _ = w.flush();
                 }
             }
@@ -367,7 +376,8 @@ impl Machine<'_, '_> {
     pub(super) fn close_all(&mut self) -> Result<()> {
         self.end_edit()?;
         let streams = std::mem::take(&mut self.streams);
-        let Streams { order: _, files_out, pipes_out, files_in, pipes_in, coprocesses } = streams;
+        let AwkStreams { order: _, files_out, pipes_out, files_in, pipes_in, coprocesses } =
+            streams;
         for (_, c) in coprocesses {
             let Coprocess { out, reader, child } = c;
             if let Some(mut w) = out {
@@ -386,6 +396,6 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn set_errno(&mut self, text: &str) {
-        self.set_global(Special::Errno, Value::Str(Text::new(text.as_bytes())));
+        self.set_global(Special::Errno, AwkValue::Str(AwkText::new(text.as_bytes())));
     }
 }

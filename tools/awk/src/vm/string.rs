@@ -1,69 +1,69 @@
 //! String functions: `length`, `substr`, `index`, `match`, `split`, case.
 
-use super::split::{Span, Splitter};
-use super::{Cell, Machine, Result};
-use crate::array::{Array, ArrayRef, Key, Slot};
-use crate::code::Place;
+use super::split::{AwkFieldSplitter, Span};
+use super::{AwkMachine, GlobalCell, Result};
+use crate::array::{Array, ArrayRef, AwkKey, ElementSlot};
+use crate::code::ArrayPlace;
 use crate::special::Special;
-use crate::text::Text;
-use crate::value::Value;
+use crate::text::AwkText;
+use crate::value::AwkValue;
 use box_text::regex::Captures;
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     /// Characters of a text.
-    fn chars_of(&self, text: &Text) -> usize {
+    fn chars_of(&self, text: &AwkText) -> usize {
         if self.settings.utf8 { text.chars() } else { text.len() }
     }
 
     /// Characters of a text before a byte offset.
-    fn chars_before(&self, text: &Text, offset: usize) -> f64 {
+    fn chars_before(&self, text: &AwkText, offset: usize) -> f64 {
         (if self.settings.utf8 { text.chars_before(offset) } else { offset }) as f64
     }
 
-    pub(super) fn length(&self, v: &Value) -> f64 {
+    pub(super) fn length(&self, v: &AwkValue) -> f64 {
         match v {
-            Value::Str(t) | Value::Input(t) | Value::Regex(t) => self.chars_of(t) as f64,
+            AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => self.chars_of(t) as f64,
             other => self.chars_of(&other.text(&self.convfmt)) as f64,
         }
     }
 
     /// `length(x)` of a variable that may be an array.
-    pub(super) fn length_of(&mut self, place: Place) -> Result<()> {
+    pub(super) fn length_of(&mut self, place: ArrayPlace) -> Result<()> {
         let cell = match place {
-            Place::Global(n) => self.globals.get(n as usize),
-            Place::Local(n) => self.locals.get(self.base + n as usize),
-            Place::Inner => None,
+            ArrayPlace::Global(n) => self.globals.get(n as usize),
+            ArrayPlace::Local(n) => self.locals.get(self.base + n as usize),
+            ArrayPlace::Inner => None,
         };
         let n = match cell {
-            Some(Cell::Array(a)) => a.borrow().len() as f64,
-            Some(Cell::Value(v)) => self.length(v),
+            Some(GlobalCell::Array(a)) => a.borrow().len() as f64,
+            Some(GlobalCell::Value(v)) => self.length(v),
             None => 0.0,
         };
-        self.stack.push(Value::Num(n));
+        self.stack.push(AwkValue::Num(n));
         Ok(())
     }
 
     /// Byte offset of a character (from 0), at most the text's length.
-    fn offset(&self, text: &Text, chars: usize) -> usize {
+    fn offset(&self, text: &AwkText, chars: usize) -> usize {
         if self.settings.utf8 { text.offset_of_char(chars) } else { chars.min(text.len()) }
     }
 
     /// `substr(text, start, length)`: whole parts count; a start below 1 is 1 (gawk manual 9.1.4).
-    pub(super) fn substr(&self, text: &Text, start: f64, length: Option<f64>) -> Text {
+    pub(super) fn substr(&self, text: &AwkText, start: f64, length: Option<f64>) -> AwkText {
         let length = length.map_or(f64::INFINITY, f64::trunc);
         if start.is_nan() || length.is_nan() || length < 1.0 {
-            return Text::EMPTY;
+            return AwkText::EMPTY;
         }
         // Beyond any text, but exact as an integer.
         const FAR: f64 = 1e15;
         let first = start.trunc().max(1.0) - 1.0;
         let from = self.offset(text, first.min(FAR) as usize);
         let to = self.offset(text, (first.min(FAR) + length.min(FAR)) as usize);
-        Text::new(&text[from..to])
+        AwkText::new(&text[from..to])
     }
 
     /// `index(text, part)`: the character position from 1, 0 if it is not there.
-    pub(super) fn index(&self, text: &Text, part: &[u8]) -> f64 {
+    pub(super) fn index(&self, text: &AwkText, part: &[u8]) -> f64 {
         if part.is_empty() {
             // gawk's answer, though its manual says 0.
             return 1.0;
@@ -77,10 +77,10 @@ impl Machine<'_, '_> {
     }
 
     /// `toupper`, `tolower`.
-    pub(super) fn change_case(&self, text: &[u8], upper: bool) -> Text {
+    pub(super) fn change_case(&self, text: &[u8], upper: bool) -> AwkText {
         if !self.settings.utf8 || text.is_ascii() {
             let changed = if upper { text.to_ascii_uppercase() } else { text.to_ascii_lowercase() };
-            return Text::from_vec(changed);
+            return AwkText::from_vec(changed);
         }
         let mut out = Vec::with_capacity(text.len());
         for chunk in text.utf8_chunks() {
@@ -92,7 +92,7 @@ impl Machine<'_, '_> {
             }
             out.extend_from_slice(chunk.invalid());
         }
-        Text::from_vec(out)
+        AwkText::from_vec(out)
     }
 
     /// `match(text, re [, array])`.
@@ -118,23 +118,23 @@ impl Machine<'_, '_> {
             if found.is_some() {
                 for n in 0..groups.len() {
                     let Some((s, e)) = groups.get(n) else { continue };
-                    a.set(Key::Int(n as i64), Value::Input(Text::new(&text[s..e])));
+                    a.set(AwkKey::Int(n as i64), AwkValue::Input(AwkText::new(&text[s..e])));
                     let sub = |name: &[u8]| {
                         let mut k = n.to_string().into_bytes();
                         k.extend_from_slice(&self.subsep);
                         k.extend_from_slice(name);
-                        Key::from_bytes(&k)
+                        AwkKey::from_bytes(&k)
                     };
                     let at = self.chars_before(&text, s) + 1.0;
                     let len = self.chars_before(&text, e) + 1.0 - at;
-                    a.set(sub(b"start"), Value::Num(at));
-                    a.set(sub(b"length"), Value::Num(len));
+                    a.set(sub(b"start"), AwkValue::Num(at));
+                    a.set(sub(b"length"), AwkValue::Num(len));
                 }
             }
         }
-        self.set_global(Special::Rstart, Value::Num(start));
-        self.set_global(Special::Rlength, Value::Num(length));
-        self.stack.push(Value::Num(start));
+        self.set_global(Special::Rstart, AwkValue::Num(start));
+        self.set_global(Special::Rlength, AwkValue::Num(length));
+        self.stack.push(AwkValue::Num(start));
         Ok(())
     }
 
@@ -144,8 +144,8 @@ impl Machine<'_, '_> {
         let splitter = match (args, pattern) {
             (_, true) => match self.patterns.pop() {
                 // `/ /` is a blank, not awk's default.
-                Some(re) => Splitter::Regex(re),
-                None => Splitter::Blanks,
+                Some(re) => AwkFieldSplitter::Regex(re),
+                None => AwkFieldSplitter::Blanks,
             },
             // By FS, whatever cuts the records.
             (2, _) if self.main.field_mode != Special::Fs => {
@@ -153,7 +153,7 @@ impl Machine<'_, '_> {
                 self.splitter_of(&fs)?
             }
             (2, _) => match self.record.splitter.clone() {
-                Splitter::OrNewline(inner) => *inner,
+                AwkFieldSplitter::OrNewline(inner) => *inner,
                 other => other,
             },
             _ => {
@@ -171,7 +171,7 @@ impl Machine<'_, '_> {
             seps.is_some().then_some(&mut separators),
             self.settings.utf8,
         );
-        let first = i64::from(!matches!(splitter, Splitter::Blanks));
+        let first = i64::from(!matches!(splitter, AwkFieldSplitter::Blanks));
         fill(&array, &text, &fields, 1);
         if let Some(seps) = seps {
             fill(&seps, &text, &separators, first);
@@ -180,14 +180,14 @@ impl Machine<'_, '_> {
                 let mut a = seps.borrow_mut();
                 let last = separators.len() as i64 - 1;
                 for n in [0, last] {
-                    if matches!(a.get(&Key::Int(n)), Some(Slot::Value(Value::Input(t))) if t.is_empty())
+                    if matches!(a.get(&AwkKey::Int(n)), Some(ElementSlot::Value(AwkValue::Input(t))) if t.is_empty())
                     {
-                        a.remove(&Key::Int(n));
+                        a.remove(&AwkKey::Int(n));
                     }
                 }
             }
         }
-        self.stack.push(Value::Num(fields.len() as f64));
+        self.stack.push(AwkValue::Num(fields.len() as f64));
         Ok(())
     }
 
@@ -195,12 +195,12 @@ impl Machine<'_, '_> {
     pub(super) fn patsplit(&mut self, args: usize) -> Result<()> {
         let splitter = if args > 2 {
             match self.patterns.pop() {
-                Some(re) => Splitter::Pattern(re),
+                Some(re) => AwkFieldSplitter::Pattern(re),
                 None => return Ok(()),
             }
         } else {
             let fpat = self.load_special(Special::Fpat)?.text(&self.convfmt);
-            Splitter::Pattern(self.regexes.dynamic(&fpat)?)
+            AwkFieldSplitter::Pattern(self.regexes.dynamic(&fpat)?)
         };
         let seps = if args == 4 { self.arrays.pop() } else { None };
         let Some(array) = self.arrays.pop() else { return Ok(()) };
@@ -211,7 +211,7 @@ impl Machine<'_, '_> {
         if let Some(seps) = seps {
             fill(&seps, &text, &separators, 0);
         }
-        self.stack.push(Value::Num(fields.len() as f64));
+        self.stack.push(AwkValue::Num(fields.len() as f64));
         Ok(())
     }
 }
@@ -221,8 +221,8 @@ fn fill(array: &ArrayRef, text: &[u8], parts: &[Span], first: i64) {
     let mut a: std::cell::RefMut<'_, Array> = array.borrow_mut();
     a.clear();
     for (n, &(s, e)) in parts.iter().enumerate() {
-        let v = Value::Input(Text::new(&text[s as usize..e as usize]));
-        a.set(Key::Int(n as i64 + first), v);
+        let v = AwkValue::Input(AwkText::new(&text[s as usize..e as usize]));
+        a.set(AwkKey::Int(n as i64 + first), v);
     }
 }
 

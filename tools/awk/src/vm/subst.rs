@@ -3,13 +3,13 @@
 use box_text::number::utf8_len;
 use box_text::regex::{Captures, Regex};
 
-use super::{Machine, Result};
-use crate::code::Target;
-use crate::text::Text;
-use crate::value::Value;
+use super::{AwkMachine, Result};
+use crate::code::AssignableTarget;
+use crate::text::AwkText;
+use crate::value::AwkValue;
 
 /// A replacement taken apart.
-enum Part {
+enum ReplacementPart {
     Text(Vec<u8>),
     /// `&` is 0; `\1` to `\9` in gensub.
     Group(usize),
@@ -17,7 +17,7 @@ enum Part {
 
 /// The replacement of `sub` and `gsub`: `&` is the match, `\&` an ampersand; backslashes not
 /// before `&` stay (gawk manual 9.1.4.1).
-fn simple_parts(text: &[u8]) -> Vec<Part> {
+fn simple_parts(text: &[u8]) -> Vec<ReplacementPart> {
     let mut parts = Vec::new();
     let mut plain = Vec::new();
     let mut at = 0;
@@ -38,24 +38,24 @@ fn simple_parts(text: &[u8]) -> Vec<Part> {
         if slashes % 2 == 1 {
             plain.push(b'&');
         } else {
-            parts.push(Part::Text(std::mem::take(&mut plain)));
-            parts.push(Part::Group(0));
+            parts.push(ReplacementPart::Text(std::mem::take(&mut plain)));
+            parts.push(ReplacementPart::Group(0));
         }
     }
-    parts.push(Part::Text(plain));
+    parts.push(ReplacementPart::Text(plain));
     parts
 }
 
 /// The replacement of `gensub`: also `\0` to `\9`; a backslash before anything else goes.
-fn general_parts(text: &[u8]) -> Vec<Part> {
+fn general_parts(text: &[u8]) -> Vec<ReplacementPart> {
     let mut parts = Vec::new();
     let mut plain = Vec::new();
     let mut at = 0;
     while at < text.len() {
         match &text[at..] {
             [b'\\', d @ b'0'..=b'9', ..] => {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
-                parts.push(Part::Group(usize::from(d - b'0')));
+                parts.push(ReplacementPart::Text(std::mem::take(&mut plain)));
+                parts.push(ReplacementPart::Group(usize::from(d - b'0')));
                 at += 2;
             }
             [b'\\', c, ..] => {
@@ -66,8 +66,8 @@ fn general_parts(text: &[u8]) -> Vec<Part> {
                 at += 2;
             }
             [b'&', ..] => {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
-                parts.push(Part::Group(0));
+                parts.push(ReplacementPart::Text(std::mem::take(&mut plain)));
+                parts.push(ReplacementPart::Group(0));
                 at += 1;
             }
             _ => {
@@ -76,21 +76,27 @@ fn general_parts(text: &[u8]) -> Vec<Part> {
             }
         }
     }
-    parts.push(Part::Text(plain));
+    parts.push(ReplacementPart::Text(plain));
     parts
 }
 
 /// Which matches are replaced.
 #[derive(Clone, Copy, PartialEq)]
-enum Which {
+enum SubstScope {
     All,
     /// Counted from 1.
     Only(usize),
 }
 
 /// Replaces matches. The number of replacements; `out` holds the result if that is not 0.
-fn replace(re: &Regex, text: &[u8], parts: &[Part], which: Which, out: &mut Vec<u8>) -> usize {
-    let needs_groups = parts.iter().any(|p| matches!(p, Part::Group(n) if *n > 0));
+fn replace(
+    re: &Regex,
+    text: &[u8],
+    parts: &[ReplacementPart],
+    which: SubstScope,
+    out: &mut Vec<u8>,
+) -> usize {
+    let needs_groups = parts.iter().any(|p| matches!(p, ReplacementPart::Group(n) if *n > 0));
     let mut groups = Captures::default();
     let (mut pos, mut copied, mut seen, mut done) = (0, 0, 0, 0);
     let mut last_end = None;
@@ -109,13 +115,13 @@ fn replace(re: &Regex, text: &[u8], parts: &[Part], which: Which, out: &mut Vec<
         }
         seen += 1;
         last_end = Some(e);
-        if which == Which::All || which == Which::Only(seen) {
+        if which == SubstScope::All || which == SubstScope::Only(seen) {
             out.extend_from_slice(&text[copied..s]);
             for part in parts {
                 match part {
-                    Part::Text(t) => out.extend_from_slice(t),
-                    Part::Group(0) => out.extend_from_slice(&text[s..e]),
-                    Part::Group(n) => {
+                    ReplacementPart::Text(t) => out.extend_from_slice(t),
+                    ReplacementPart::Group(0) => out.extend_from_slice(&text[s..e]),
+                    ReplacementPart::Group(n) => {
                         if let Some((a, b)) = groups.get(*n) {
                             out.extend_from_slice(&text[a..b]);
                         }
@@ -124,7 +130,7 @@ fn replace(re: &Regex, text: &[u8], parts: &[Part], which: Which, out: &mut Vec<
             }
             copied = e;
             done += 1;
-            if which != Which::All {
+            if which != SubstScope::All {
                 break;
             }
         }
@@ -139,13 +145,13 @@ fn replace(re: &Regex, text: &[u8], parts: &[Part], which: Which, out: &mut Vec<
     done
 }
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     /// `sub` (or `gsub` if `global`) on a target; leaves the count.
-    pub(super) fn substitute(&mut self, global: bool, t: Target) -> Result<()> {
+    pub(super) fn substitute(&mut self, global: bool, t: AssignableTarget) -> Result<()> {
         let address = self.address(t)?;
         let old = self.load_target(t, &address)?;
         if let Some(new) = self.replaced(global, &old) {
-            self.store_target(t, address, Value::Str(new))?;
+            self.store_target(t, address, AwkValue::Str(new))?;
         }
         Ok(())
     }
@@ -157,15 +163,15 @@ impl Machine<'_, '_> {
     }
 
     /// Takes replacement and pattern and leaves the count; the new text if that is not 0.
-    fn replaced(&mut self, global: bool, old: &Value) -> Option<Text> {
+    fn replaced(&mut self, global: bool, old: &AwkValue) -> Option<AwkText> {
         let replacement = self.pop_text();
         let re = self.patterns.pop()?;
-        let which = if global { Which::All } else { Which::Only(1) };
+        let which = if global { SubstScope::All } else { SubstScope::Only(1) };
         let text = old.text(&self.convfmt);
         let mut out = Vec::new();
         let count = replace(&re, &text, &simple_parts(&replacement), which, &mut out);
-        self.stack.push(Value::Num(count as f64));
-        (count > 0).then(|| Text::from_vec(out))
+        self.stack.push(AwkValue::Num(count as f64));
+        (count > 0).then(|| AwkText::from_vec(out))
     }
 
     /// `gensub(re, replacement, how, text)`.
@@ -176,19 +182,19 @@ impl Machine<'_, '_> {
         let Some(re) = self.patterns.pop() else { return Ok(()) };
         let word = how.text(&self.convfmt);
         let which = if matches!(word.first(), Some(b'g' | b'G')) {
-            Which::All
+            SubstScope::All
         } else {
             let n = how.num();
             if n < 1.0 {
                 let shown = String::from_utf8_lossy(&word).into_owned();
                 self.warn(&format!("gensub: third argument `{shown}' treated as 1"));
             }
-            Which::Only(n.max(1.0) as usize)
+            SubstScope::Only(n.max(1.0) as usize)
         };
         let mut out = Vec::new();
         let count = replace(&re, &text, &general_parts(&replacement), which, &mut out);
-        let result = if count > 0 { Text::from_vec(out) } else { text };
-        self.stack.push(Value::Str(result));
+        let result = if count > 0 { AwkText::from_vec(out) } else { text };
+        self.stack.push(AwkValue::Str(result));
         Ok(())
     }
 }

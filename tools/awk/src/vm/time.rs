@@ -7,19 +7,19 @@ use box_text::time::strftime::strftime;
 use box_text::time::{Zone, civil};
 use std::rc::Rc;
 
-use super::{Machine, Result};
-use crate::array::Key;
+use super::{AwkMachine, Result};
+use crate::array::AwkKey;
 use crate::special::Special;
-use crate::text::Text;
-use crate::value::Value;
+use crate::text::AwkText;
+use crate::value::AwkValue;
 
-impl Machine<'_, '_> {
+impl AwkMachine<'_, '_> {
     /// The zone of `ENVIRON["TZ"]`, or universal time.
     fn zone(&mut self, utc: bool) -> Rc<Zone> {
         if utc {
             return Rc::new(Zone::fixed(0, "GMT"));
         }
-        let Some(tz) = self.special_element(Special::Environ, &Key::from_bytes(b"TZ")) else {
+        let Some(tz) = self.special_element(Special::Environ, &AwkKey::from_bytes(b"TZ")) else {
             return Rc::new(Zone::utc());
         };
         if let Some((_, zone)) = self.zone.as_ref().filter(|(of, _)| **of == *tz) {
@@ -50,7 +50,7 @@ impl Machine<'_, '_> {
     }
 
     /// `strftime([format [, time [, utc]]])`.
-    pub(super) fn strftime(&mut self, args: usize) -> Result<Text> {
+    pub(super) fn strftime(&mut self, args: usize) -> Result<AwkText> {
         let utc = args > 2 && self.pop().truth();
         let seconds = if args > 1 {
             self.pop_num().floor().clamp(-6e16, 6e16) as i64
@@ -60,11 +60,11 @@ impl Machine<'_, '_> {
         let format = if args > 0 {
             self.pop_text()
         } else {
-            self.special_element(Special::Procinfo, &Key::from_bytes(b"strftime"))
-                .unwrap_or_else(|| Text::new(b"%a %b %e %H:%M:%S %Z %Y"))
+            self.special_element(Special::Procinfo, &AwkKey::from_bytes(b"strftime"))
+                .unwrap_or_else(|| AwkText::new(b"%a %b %e %H:%M:%S %Z %Y"))
         };
         let zone = self.zone(utc);
         let out = strftime(&format, &zone.broken(seconds, 0));
-        Ok(Value::str(&out).text(&self.convfmt))
+        Ok(AwkValue::str(&out).text(&self.convfmt))
     }
 }

@@ -1,133 +1,143 @@
 //! Modifying in place: `+=`, `++`, `s = s x`; arithmetic.
 
 use super::place::{inner_as_scalar, number_of};
-use super::{Cell, Machine, Result};
-use crate::array::Slot;
-use crate::code::{Keep, Place, Target};
-use crate::error::RunError;
-use crate::token::Arith;
-use crate::value::Value;
+use super::{AwkMachine, GlobalCell, Result};
+use crate::array::ElementSlot;
+use crate::code::{ArrayPlace, AssignableTarget, UpdateResult};
+use crate::error::AwkRunError;
+use crate::token::AwkArith;
+use crate::value::AwkValue;
 
-impl Machine<'_, '_> {
-    pub(super) fn update(&mut self, arith: Arith, t: Target, keep: Keep) -> Result<()> {
+impl AwkMachine<'_, '_> {
+    pub(super) fn update(
+        &mut self,
+        arith: AwkArith,
+        t: AssignableTarget,
+        keep: UpdateResult,
+    ) -> Result<()> {
         let b = self.pop_num();
         let non_decimal = self.settings.non_decimal;
         let n = match t {
-            Target::Global(g) => match &mut self.globals[g as usize] {
-                Cell::Value(Value::Num(a)) => {
+            AssignableTarget::Global(g) => match &mut self.globals[g as usize] {
+                GlobalCell::Value(AwkValue::Num(a)) => {
                     *a = calculate(arith, *a, b)?;
                     *a
                 }
-                Cell::Value(old) => {
+                GlobalCell::Value(old) => {
                     let n = calculate(arith, number_of(old, non_decimal), b)?;
-                    *old = Value::Num(n);
+                    *old = AwkValue::Num(n);
                     n
                 }
-                Cell::Array(_) => return Err(self.array_as_scalar(Place::Global(g))),
+                GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Global(g))),
             },
-            Target::Element(place) => {
+            AssignableTarget::Element(place) => {
                 let sub = self.pop();
                 let key = self.key(&sub);
                 let array = self.array(place)?;
                 let mut array = array.borrow_mut();
                 match array.slot(key) {
-                    Slot::Value(old) => {
+                    ElementSlot::Value(old) => {
                         let n = calculate(arith, number_of(old, non_decimal), b)?;
-                        *old = Value::Num(n);
+                        *old = AwkValue::Num(n);
                         n
                     }
-                    Slot::Array(_) => return Err(inner_as_scalar()),
+                    ElementSlot::Array(_) => return Err(inner_as_scalar()),
                 }
             }
             _ => {
                 let address = self.address(t)?;
                 let old = self.load_target(t, &address)?;
                 let n = calculate(arith, self.number(&old), b)?;
-                self.store_target(t, address, Value::Num(n))?;
+                self.store_target(t, address, AwkValue::Num(n))?;
                 n
             }
         };
-        if keep != Keep::Nothing {
-            self.stack.push(Value::Num(n));
+        if keep != UpdateResult::Nothing {
+            self.stack.push(AwkValue::Num(n));
         }
         Ok(())
     }
 
-    pub(super) fn step(&mut self, delta: f64, t: Target, keep: Keep) -> Result<()> {
+    pub(super) fn step(
+        &mut self,
+        delta: f64,
+        t: AssignableTarget,
+        keep: UpdateResult,
+    ) -> Result<()> {
         let non_decimal = self.settings.non_decimal;
         let old = match t {
-            Target::Global(g) => match &mut self.globals[g as usize] {
-                Cell::Value(v) => {
+            AssignableTarget::Global(g) => match &mut self.globals[g as usize] {
+                GlobalCell::Value(v) => {
                     let old = number_of(v, non_decimal);
-                    *v = Value::Num(old + delta);
+                    *v = AwkValue::Num(old + delta);
                     old
                 }
-                Cell::Array(_) => return Err(self.array_as_scalar(Place::Global(g))),
+                GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Global(g))),
             },
-            Target::Local(l) => match &mut self.locals[self.base + l as usize] {
-                Cell::Value(v) => {
+            AssignableTarget::Local(l) => match &mut self.locals[self.base + l as usize] {
+                GlobalCell::Value(v) => {
                     let old = number_of(v, non_decimal);
-                    *v = Value::Num(old + delta);
+                    *v = AwkValue::Num(old + delta);
                     old
                 }
-                Cell::Array(_) => return Err(self.array_as_scalar(Place::Local(l))),
+                GlobalCell::Array(_) => return Err(self.array_as_scalar(ArrayPlace::Local(l))),
             },
-            Target::Element(place) => {
+            AssignableTarget::Element(place) => {
                 let sub = self.pop();
                 let key = self.key(&sub);
                 let array = self.array(place)?;
                 let mut array = array.borrow_mut();
                 match array.slot(key) {
-                    Slot::Value(v) => {
+                    ElementSlot::Value(v) => {
                         let old = number_of(v, non_decimal);
-                        *v = Value::Num(old + delta);
+                        *v = AwkValue::Num(old + delta);
                         old
                     }
-                    Slot::Array(_) => return Err(inner_as_scalar()),
+                    ElementSlot::Array(_) => return Err(inner_as_scalar()),
                 }
             }
             _ => {
                 let address = self.address(t)?;
                 let old = self.load_target(t, &address)?;
                 let old = self.number(&old);
-                self.store_target(t, address, Value::Num(old + delta))?;
+                self.store_target(t, address, AwkValue::Num(old + delta))?;
                 old
             }
         };
         match keep {
-            Keep::Nothing => {}
-            Keep::Old => self.stack.push(Value::Num(old)),
-            Keep::New => self.stack.push(Value::Num(old + delta)),
+            UpdateResult::Nothing => {}
+            UpdateResult::Old => self.stack.push(AwkValue::Num(old)),
+            UpdateResult::New => self.stack.push(AwkValue::Num(old + delta)),
         }
         Ok(())
     }
 
     /// `v = v x`.
-    pub(super) fn append(&mut self, t: Target, keep: Keep) -> Result<()> {
+    pub(super) fn append(&mut self, t: AssignableTarget, keep: UpdateResult) -> Result<()> {
         let more = self.pop();
         let cell = match t {
-            Target::Global(n) => &mut self.globals[n as usize],
-            Target::Local(n) => &mut self.locals[self.base + n as usize],
+            AssignableTarget::Global(n) => &mut self.globals[n as usize],
+            AssignableTarget::Local(n) => &mut self.locals[self.base + n as usize],
             _ => return Ok(()),
         };
-        let Cell::Value(v) = cell else {
+        let GlobalCell::Value(v) = cell else {
             let place = match t {
-                Target::Local(n) => Place::Local(n),
-                Target::Global(n) => Place::Global(n),
-                _ => Place::Inner,
+                AssignableTarget::Local(n) => ArrayPlace::Local(n),
+                AssignableTarget::Global(n) => ArrayPlace::Global(n),
+                _ => ArrayPlace::Inner,
             };
             return Err(self.array_as_scalar(place));
         };
-        let mut text = match std::mem::replace(v, Value::Uninit) {
-            Value::Str(t) | Value::Input(t) | Value::Regex(t) => t,
+        let mut text = match std::mem::replace(v, AwkValue::Uninit) {
+            AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => t,
             other => other.text(&self.convfmt),
         };
         match &more {
-            Value::Str(t) | Value::Input(t) | Value::Regex(t) => text.push(t),
+            AwkValue::Str(t) | AwkValue::Input(t) | AwkValue::Regex(t) => text.push(t),
             other => text.push(&other.text(&self.convfmt)),
         }
-        *v = Value::Str(text);
-        if keep != Keep::Nothing {
+        *v = AwkValue::Str(text);
+        if keep != UpdateResult::Nothing {
             let v = v.clone();
             self.stack.push(v);
         }
@@ -137,16 +147,18 @@ impl Machine<'_, '_> {
 
 /// One arithmetic operation.
 #[inline]
-pub(super) fn calculate(op: Arith, a: f64, b: f64) -> Result<f64> {
+pub(super) fn calculate(op: AwkArith, a: f64, b: f64) -> Result<f64> {
     Ok(match op {
-        Arith::Add => a + b,
-        Arith::Sub => a - b,
-        Arith::Mul => a * b,
-        Arith::Div if b == 0.0 => return Err(RunError::fatal("division by zero attempted")),
-        Arith::Div => a / b,
-        Arith::Mod if b == 0.0 => return Err(RunError::fatal("division by zero attempted in `%'")),
-        Arith::Mod => a % b,
-        Arith::Pow => power(a, b),
+        AwkArith::Add => a + b,
+        AwkArith::Sub => a - b,
+        AwkArith::Mul => a * b,
+        AwkArith::Div if b == 0.0 => return Err(AwkRunError::fatal("division by zero attempted")),
+        AwkArith::Div => a / b,
+        AwkArith::Mod if b == 0.0 => {
+            return Err(AwkRunError::fatal("division by zero attempted in `%'"));
+        }
+        AwkArith::Mod => a % b,
+        AwkArith::Pow => power(a, b),
     })
 }
 

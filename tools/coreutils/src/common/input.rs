@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use box_applet::{Ctx, Exit, Input, Output, Source};
+use box_applet::{Ctx, Exit, InputSource, OutStream, StdInput};
 
 use super::quote;
 
@@ -12,45 +12,45 @@ use super::quote;
 pub(crate) const BLOCK: usize = 128 * 1024;
 
 /// Standard input or a file.
-pub(crate) enum In<'a> {
-    Stdin(&'a mut Input),
+pub(crate) enum InputFile<'a> {
+    Stdin(&'a mut StdInput),
     File(BufReader<File>),
 }
 
-impl In<'_> {
+impl InputFile<'_> {
     /// The file behind it, if it is one.
     pub(crate) fn file(&self) -> Option<&File> {
         match self {
-            In::Stdin(i) => match i.source() {
-                Source::File(f) => Some(f),
+            InputFile::Stdin(i) => match i.source() {
+                InputSource::File(f) => Some(f),
                 _ => None,
             },
-            In::File(f) => Some(f.get_ref()),
+            InputFile::File(f) => Some(f.get_ref()),
         }
     }
 }
 
-impl Read for In<'_> {
+impl Read for InputFile<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match self {
-            In::Stdin(i) => i.read(out),
-            In::File(f) => f.read(out),
+            InputFile::Stdin(i) => i.read(out),
+            InputFile::File(f) => f.read(out),
         }
     }
 }
 
-impl BufRead for In<'_> {
+impl BufRead for InputFile<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         match self {
-            In::Stdin(i) => i.fill_buf(),
-            In::File(f) => f.fill_buf(),
+            InputFile::Stdin(i) => i.fill_buf(),
+            InputFile::File(f) => f.fill_buf(),
         }
     }
 
     fn consume(&mut self, n: usize) {
         match self {
-            In::Stdin(i) => i.consume(n),
-            In::File(f) => f.consume(n),
+            InputFile::Stdin(i) => i.consume(n),
+            InputFile::File(f) => f.consume(n),
         }
     }
 }
@@ -66,25 +66,29 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
 }
 
 /// Opens an operand; `-` is standard input.
-pub(crate) fn open<'a>(stdin: &'a mut Input, cwd: &Path, name: &[u8]) -> io::Result<In<'a>> {
+pub(crate) fn open<'a>(
+    stdin: &'a mut StdInput,
+    cwd: &Path,
+    name: &[u8],
+) -> io::Result<InputFile<'a>> {
     if name == b"-" {
-        return Ok(In::Stdin(stdin));
+        return Ok(InputFile::Stdin(stdin));
     }
     let file = open_file(&box_sys::path::resolve(cwd, name))?;
-    Ok(In::File(BufReader::with_capacity(BLOCK, file)))
+    Ok(InputFile::File(BufReader::with_capacity(BLOCK, file)))
 }
 
 /// What stopped a tool that copies input to output.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum CopyStop {
     Read(io::Error),
     /// The output remembers why; [`Ctx::finish`] reports it.
     Write,
 }
 
 /// Writes to the output, whose errors are remembered there.
-pub(crate) fn put(out: &mut impl Write, data: &[u8]) -> Result<(), Stop> {
-    out.write_all(data).map_err(|_| Stop::Write)
+pub(crate) fn put(out: &mut impl Write, data: &[u8]) -> Result<(), CopyStop> {
+    out.write_all(data).map_err(|_| CopyStop::Write)
 }
 
 /// Calls `f` with each line, without its delimiter, and whether it had one. Lines are
@@ -92,14 +96,14 @@ pub(crate) fn put(out: &mut impl Write, data: &[u8]) -> Result<(), Stop> {
 pub(crate) fn for_each_line(
     reader: &mut impl BufRead,
     delimiter: u8,
-    mut f: impl FnMut(&[u8], bool) -> Result<bool, Stop>,
-) -> Result<(), Stop> {
+    mut f: impl FnMut(&[u8], bool) -> Result<bool, CopyStop>,
+) -> Result<(), CopyStop> {
     let mut carry: Vec<u8> = Vec::new();
     loop {
         let block = match reader.fill_buf() {
             Ok(b) => b,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(Stop::Read(e)),
+            Err(e) => return Err(CopyStop::Read(e)),
         };
         if block.is_empty() {
             if !carry.is_empty() {
@@ -145,7 +149,7 @@ pub(crate) fn for_each_line(
 }
 
 /// Copies all of `reader` to `out`.
-pub(crate) fn copy(reader: &mut impl BufRead, out: &mut impl Write) -> Result<(), Stop> {
+pub(crate) fn copy(reader: &mut impl BufRead, out: &mut impl Write) -> Result<(), CopyStop> {
     for_each_block(reader, |block| {
         put(out, block)?;
         Ok((block.len(), true))
@@ -156,13 +160,13 @@ pub(crate) fn copy(reader: &mut impl BufRead, out: &mut impl Write) -> Result<()
 /// used up and whether to go on.
 pub(crate) fn for_each_block(
     reader: &mut impl BufRead,
-    mut f: impl FnMut(&[u8]) -> Result<(usize, bool), Stop>,
-) -> Result<(), Stop> {
+    mut f: impl FnMut(&[u8]) -> Result<(usize, bool), CopyStop>,
+) -> Result<(), CopyStop> {
     loop {
         let block = match reader.fill_buf() {
             Ok(b) => b,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(Stop::Read(e)),
+            Err(e) => return Err(CopyStop::Read(e)),
         };
         if block.is_empty() {
             return Ok(());
@@ -179,7 +183,7 @@ pub(crate) fn for_each_block(
 pub(crate) fn for_each_file(
     ctx: &mut Ctx<'_>,
     files: &[Vec<u8>],
-    f: impl FnMut(&mut In<'_>, &mut Output) -> Result<(), Stop>,
+    f: impl FnMut(&mut InputFile<'_>, &mut OutStream) -> Result<(), CopyStop>,
 ) -> Exit {
     for_each_file_or(ctx, files, file_error, f)
 }
@@ -189,15 +193,15 @@ pub(crate) fn for_each_file_or(
     ctx: &mut Ctx<'_>,
     files: &[Vec<u8>],
     failed: impl Fn(&mut Ctx<'_>, &[u8], &io::Error) -> Exit,
-    mut f: impl FnMut(&mut In<'_>, &mut Output) -> Result<(), Stop>,
+    mut f: impl FnMut(&mut InputFile<'_>, &mut OutStream) -> Result<(), CopyStop>,
 ) -> Exit {
     let mut exit = Exit::SUCCESS;
     for file in files {
-        let opened = open(&mut ctx.stdin, &ctx.cwd, file).map_err(Stop::Read);
+        let opened = open(&mut ctx.stdin, &ctx.cwd, file).map_err(CopyStop::Read);
         match opened.and_then(|mut reader| f(&mut reader, &mut ctx.stdout)) {
             Ok(()) => {}
-            Err(Stop::Read(e)) => exit = failed(ctx, file, &e),
-            Err(Stop::Write) => return Exit::FAILURE,
+            Err(CopyStop::Read(e)) => exit = failed(ctx, file, &e),
+            Err(CopyStop::Write) => return Exit::FAILURE,
         }
     }
     exit

@@ -126,19 +126,19 @@ pub(crate) fn count(text: &[u8]) -> Result<u64, CountError> {
 
 /// How `ls`, `du` and `df` print sizes: in units of a block, or for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub(crate) enum SizeScale {
     /// `-h` (1024) or `--si` (1000).
     Human(u64),
     /// Whole units of this many bytes, rounded up; the text after each number.
     Units(u64, &'static str),
 }
 
-impl Scale {
+impl SizeScale {
     /// A `--block-size` argument: `K`, `1M`, `kB`, `512`, `human-readable`, `si`.
-    pub(crate) fn parse(text: &[u8]) -> Option<Scale> {
+    pub(crate) fn parse(text: &[u8]) -> Option<SizeScale> {
         match text {
-            b"human-readable" => return Some(Scale::Human(1024)),
-            b"si" => return Some(Scale::Human(1000)),
+            b"human-readable" => return Some(SizeScale::Human(1024)),
+            b"si" => return Some(SizeScale::Human(1000)),
             _ => {}
         }
         let n = size(text).ok().filter(|n| *n > 0)?;
@@ -156,14 +156,14 @@ impl Scale {
             b"E" => "E",
             _ => "",
         };
-        Some(Scale::Units(n, shown))
+        Some(SizeScale::Units(n, shown))
     }
 
     /// A number of bytes on this scale.
     pub(crate) fn show(self, bytes: u64) -> String {
         match self {
-            Scale::Human(base) => box_text::number::human(bytes, base),
-            Scale::Units(unit, suffix) => format!("{}{suffix}", bytes.div_ceil(unit.max(1))),
+            SizeScale::Human(base) => box_text::number::human(bytes, base),
+            SizeScale::Units(unit, suffix) => format!("{}{suffix}", bytes.div_ceil(unit.max(1))),
         }
     }
 }

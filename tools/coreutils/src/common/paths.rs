@@ -3,18 +3,18 @@
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use box_applet::opts::Parsed;
-use box_applet::{Ctx, Exit, Input};
+use box_applet::opts::ParsedOptions;
+use box_applet::{Ctx, Exit, StdInput};
 pub(crate) use box_sys::path::{base_name, dir_name, join, strip_slashes};
 use box_sys::path::{from_bytes, os_string, to_bytes};
-use box_sys::{Kind, errno::code, meta};
+use box_sys::{FileKind, errno::code, meta};
 
 use super::input::usage_error;
 use super::quote;
 
 /// Which components must exist in [`canonical`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Missing {
+pub(crate) enum MissingComponents {
     /// All must exist (`readlink -e`).
     None,
     /// All but the last (`readlink -f`).
@@ -25,9 +25,9 @@ pub(crate) enum Missing {
 
 /// An absolute path without symbolic links, `.` and `..` (as `realpath(3)`, which WASI's
 /// std does not have). `path` is absolute.
-pub(crate) fn canonical(path: &Path, missing: Missing) -> io::Result<PathBuf> {
+pub(crate) fn canonical(path: &Path, missing: MissingComponents) -> io::Result<PathBuf> {
     let text = to_bytes(path);
-    let mut walk = Walk {
+    let mut walk = CanonicalWalk {
         missing,
         out: Vec::new(),
         rest: Vec::new(),
@@ -53,8 +53,8 @@ pub(crate) fn canonical(path: &Path, missing: Missing) -> io::Result<PathBuf> {
 }
 
 /// A walk along a path whose symbolic links are followed.
-struct Walk {
-    missing: Missing,
+struct CanonicalWalk {
+    missing: MissingComponents,
     /// What is resolved so far.
     out: Vec<u8>,
     /// Components still to be walked, in reverse order.
@@ -67,7 +67,7 @@ struct Walk {
     gone: bool,
 }
 
-impl Walk {
+impl CanonicalWalk {
     fn push(&mut self, path: &[u8]) {
         let names = path.split(|c| *c == b'/').rev().filter(|c| !c.is_empty());
         self.rest.extend(names.map(<[u8]>::to_vec));
@@ -82,9 +82,9 @@ impl Walk {
             return Ok(());
         }
         match meta::stat(from_bytes(&self.out), false) {
-            Ok(s) if s.kind == Kind::Symlink => self.follow(parent),
-            Ok(s) if s.kind == Kind::Dir => Ok(()),
-            Ok(_) if self.missing == Missing::All => {
+            Ok(s) if s.kind == FileKind::Symlink => self.follow(parent),
+            Ok(s) if s.kind == FileKind::Dir => Ok(()),
+            Ok(_) if self.missing == MissingComponents::All => {
                 self.gone = !last;
                 Ok(())
             }
@@ -92,9 +92,9 @@ impl Walk {
             Ok(_) => Err(io::Error::from_raw_os_error(code::ENOTDIR)),
             Err(e) => {
                 let allowed = match self.missing {
-                    Missing::None => false,
-                    Missing::Last => last && e.kind() == io::ErrorKind::NotFound,
-                    Missing::All => true,
+                    MissingComponents::None => false,
+                    MissingComponents::Last => last && e.kind() == io::ErrorKind::NotFound,
+                    MissingComponents::All => true,
                 };
                 self.gone = allowed;
                 if allowed { Ok(()) } else { Err(e) }
@@ -108,7 +108,7 @@ impl Walk {
         self.links += 1;
         if self.links > MOST {
             return match self.missing {
-                Missing::All => Ok(()),
+                MissingComponents::All => Ok(()),
                 _ => Err(io::Error::from_raw_os_error(code::ELOOP)),
             };
         }
@@ -134,7 +134,7 @@ pub(crate) fn relative(to: &Path, from: &Path) -> Vec<u8> {
 
 /// Whether a path leads below a directory, by their names without links.
 pub(crate) fn is_inside(path: &Path, dir: &Path) -> bool {
-    match (canonical(path, Missing::All), canonical(dir, Missing::All)) {
+    match (canonical(path, MissingComponents::All), canonical(dir, MissingComponents::All)) {
         (Ok(path), Ok(dir)) => path.starts_with(&dir) && path != dir,
         _ => false,
     }
@@ -146,7 +146,8 @@ pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
         (Ok(x), Ok(y)) => {
             same(&x, &y)
                 || x.ino == 0
-                    && canonical(a, Missing::None).ok() == canonical(b, Missing::None).ok()
+                    && canonical(a, MissingComponents::None).ok()
+                        == canonical(b, MissingComponents::None).ok()
         }
         _ => false,
     }
@@ -165,7 +166,7 @@ pub(crate) fn confirm(ctx: &mut Ctx<'_>, question: &[u8]) -> bool {
     answer(&mut ctx.stdin)
 }
 
-fn answer(stdin: &mut Input) -> bool {
+fn answer(stdin: &mut StdInput) -> bool {
     let mut line = Vec::new();
     let _ = stdin.read_until(b'\n', &mut line);
     matches!(line.first(), Some(b'y' | b'Y'))
@@ -193,7 +194,7 @@ impl Backup {
     /// that is none, which is reported.
     pub(crate) fn of<I: Copy + PartialEq>(
         ctx: &mut Ctx<'_>,
-        p: &Parsed<I>,
+        p: &ParsedOptions<I>,
         [backup, plain, suffix]: [I; 3],
     ) -> Result<Backup, Exit> {
         let control = p.has(backup).then(|| p.last(backup)).or(p.has(plain).then_some(None));

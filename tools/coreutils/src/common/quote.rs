@@ -5,7 +5,7 @@ use box_text::number::utf8_len;
 
 /// How names are quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub(crate) enum QuoteStyle {
     Literal,
     /// For the shell where needed; control characters as they are.
     Shell,
@@ -17,17 +17,17 @@ pub(crate) enum Style {
     Escape,
 }
 
-impl Style {
+impl QuoteStyle {
     /// The style of this name in `--quoting-style`.
-    pub(crate) fn parse(name: &[u8]) -> Option<Style> {
+    pub(crate) fn parse(name: &[u8]) -> Option<QuoteStyle> {
         Some(match name {
-            b"literal" => Style::Literal,
-            b"shell" => Style::Shell,
-            b"shell-always" => Style::ShellAlways,
-            b"shell-escape" => Style::ShellEscape,
-            b"shell-escape-always" => Style::ShellEscapeAlways,
-            b"c" | b"c-maybe" | b"clocale" | b"locale" => Style::C,
-            b"escape" => Style::Escape,
+            b"literal" => QuoteStyle::Literal,
+            b"shell" => QuoteStyle::Shell,
+            b"shell-always" => QuoteStyle::ShellAlways,
+            b"shell-escape" => QuoteStyle::ShellEscape,
+            b"shell-escape-always" => QuoteStyle::ShellEscapeAlways,
+            b"c" | b"c-maybe" | b"clocale" | b"locale" => QuoteStyle::C,
+            b"escape" => QuoteStyle::Escape,
             _ => return None,
         })
     }
@@ -35,29 +35,29 @@ impl Style {
 
 /// In quotes always: `'x'`. Used where a message names a file inside a sentence.
 pub(crate) fn always(name: &[u8]) -> Vec<u8> {
-    quoted(name, Style::ShellEscapeAlways)
+    quoted(name, QuoteStyle::ShellEscapeAlways)
 }
 
 /// In quotes where needed, also for a colon: used in `TOOL: FILE: reason`.
 pub(crate) fn colon(name: &[u8]) -> Vec<u8> {
-    if name.contains(&b':') { always(name) } else { quoted(name, Style::ShellEscape) }
+    if name.contains(&b':') { always(name) } else { quoted(name, QuoteStyle::ShellEscape) }
 }
 
 /// A name in a style.
-pub(crate) fn quoted(name: &[u8], style: Style) -> Vec<u8> {
+pub(crate) fn quoted(name: &[u8], style: QuoteStyle) -> Vec<u8> {
     match style {
-        Style::Literal => name.to_vec(),
-        Style::Shell => shell(name, false, false),
-        Style::ShellAlways => shell(name, true, false),
-        Style::ShellEscape => shell(name, false, true),
-        Style::ShellEscapeAlways => shell(name, true, true),
-        Style::C => {
+        QuoteStyle::Literal => name.to_vec(),
+        QuoteStyle::Shell => shell(name, false, false),
+        QuoteStyle::ShellAlways => shell(name, true, false),
+        QuoteStyle::ShellEscape => shell(name, false, true),
+        QuoteStyle::ShellEscapeAlways => shell(name, true, true),
+        QuoteStyle::C => {
             let mut out = vec![b'"'];
             c_escape(name, Some(b'"'), &mut out);
             out.push(b'"');
             out
         }
-        Style::Escape => {
+        QuoteStyle::Escape => {
             let mut out = Vec::with_capacity(name.len());
             c_escape(name, Some(b' '), &mut out);
             out
@@ -188,18 +188,18 @@ mod tests {
     // Expected values: `ls --quoting-style=STYLE` of coreutils 9.1.
     #[test]
     fn like_gnu() {
-        let cases: [(&[u8], Style, &[u8]); 11] = [
-            (b"plain", Style::ShellEscape, b"plain"),
-            (b"a b", Style::ShellEscape, b"'a b'"),
-            (b"it's", Style::ShellEscape, b"\"it's\""),
-            (b"a'b$c", Style::ShellEscape, b"'a'\\''b$c'"),
-            (b"a\nb", Style::ShellEscape, b"'a'$'\\n''b'"),
-            (b"a\nb", Style::Shell, b"'a\nb'"),
-            (b"plain", Style::ShellAlways, b"'plain'"),
-            (b"a b", Style::Escape, b"a\\ b"),
-            (b"a\"b\t", Style::C, b"\"a\\\"b\\t\""),
-            (b"\xc3\xa9", Style::ShellEscape, b"\xc3\xa9"),
-            (b"x\xff", Style::ShellEscape, b"'x'$'\\377'"),
+        let cases: [(&[u8], QuoteStyle, &[u8]); 11] = [
+            (b"plain", QuoteStyle::ShellEscape, b"plain"),
+            (b"a b", QuoteStyle::ShellEscape, b"'a b'"),
+            (b"it's", QuoteStyle::ShellEscape, b"\"it's\""),
+            (b"a'b$c", QuoteStyle::ShellEscape, b"'a'\\''b$c'"),
+            (b"a\nb", QuoteStyle::ShellEscape, b"'a'$'\\n''b'"),
+            (b"a\nb", QuoteStyle::Shell, b"'a\nb'"),
+            (b"plain", QuoteStyle::ShellAlways, b"'plain'"),
+            (b"a b", QuoteStyle::Escape, b"a\\ b"),
+            (b"a\"b\t", QuoteStyle::C, b"\"a\\\"b\\t\""),
+            (b"\xc3\xa9", QuoteStyle::ShellEscape, b"\xc3\xa9"),
+            (b"x\xff", QuoteStyle::ShellEscape, b"'x'$'\\377'"),
         ];
         for (name, style, want) in cases {
             let got = quoted(name, style);

@@ -4,13 +4,13 @@ use std::io;
 
 use box_applet::Ctx;
 use box_sys::path::names_in;
-use box_sys::{Kind, Stat, meta};
+use box_sys::{FileKind, Stat, meta};
 
 use super::paths;
 
 /// Which symbolic links to directories are entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Links {
+pub(crate) enum LinkPolicy {
     /// `-P`
     Never,
     /// `-H`: those given as operands.
@@ -40,7 +40,7 @@ pub(crate) fn walk(
     ctx: &mut Ctx<'_>,
     operand: &[u8],
     recursive: bool,
-    links: Links,
+    links: LinkPolicy,
     f: &mut dyn FnMut(&mut Ctx<'_>, &[u8], Visit<'_>),
 ) {
     // Names still to visit, the next one last; whether each is the operand itself.
@@ -49,9 +49,9 @@ pub(crate) fn walk(
     let mut seen: Vec<(u64, u64)> = Vec::new();
     while let Some((name, first)) = todo.pop() {
         let follow = match links {
-            Links::Always => true,
-            Links::Operands => first,
-            Links::Never => first && !recursive,
+            LinkPolicy::Always => true,
+            LinkPolicy::Operands => first,
+            LinkPolicy::Never => first && !recursive,
         };
         let path = ctx.path(&name);
         let stat = match meta::stat(&path, follow)
@@ -64,10 +64,10 @@ pub(crate) fn walk(
             }
         };
         f(ctx, &name, Visit::Entry(&stat));
-        if !recursive || stat.kind != Kind::Dir {
+        if !recursive || stat.kind != FileKind::Dir {
             continue;
         }
-        if links == Links::Always && stat.ino != 0 {
+        if links == LinkPolicy::Always && stat.ino != 0 {
             if seen.contains(&(stat.dev, stat.ino)) {
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit, clock};
 use box_text::time::civil;
 
@@ -10,7 +10,7 @@ use crate::common::{input, number};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum CalFlag {
     After,
     Before,
     Ignored,
@@ -24,23 +24,24 @@ enum Flag {
     Year,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<CalFlag> = Spec::new(
     "[options] [[[day] month] year]",
     "Display a calendar, or some part of it.",
     &[
-        Opt::new(Flag::One, '1', "one").says("show only a single month (default)"),
-        Opt::new(Flag::Three, '3', "three").says("show three months spanning the date"),
-        Opt::new(Flag::Months, 'n', "months")
+        Opt::new(CalFlag::One, '1', "one").says("show only a single month (default)"),
+        Opt::new(CalFlag::Three, '3', "three").says("show three months spanning the date"),
+        Opt::new(CalFlag::Months, 'n', "months")
             .takes("num", "show num months starting with date's month"),
-        Opt::new(Flag::After, 'A', "").takes("num", "display num months after the current one"),
-        Opt::new(Flag::Before, 'B', "").takes("num", "display num months before the current one"),
-        Opt::new(Flag::Sunday, 'S', "sunday").says("Sunday as first day of week (default)"),
-        Opt::new(Flag::Monday, 'M', "monday").says("Monday as first day of week"),
-        Opt::new(Flag::Month, 'm', "").takes("month", "display the specified month"),
-        Opt::new(Flag::Year, 'y', "year").says("show the whole year"),
-        Opt::new(Flag::NoHighlight, 'h', "").says("do not highlight today (never done)"),
-        Opt::new(Flag::Ignored, 'b', "").says("(no effect)"),
-        Opt::new(Flag::Ignored, 'C', "").says("(no effect)"),
+        Opt::new(CalFlag::After, 'A', "").takes("num", "display num months after the current one"),
+        Opt::new(CalFlag::Before, 'B', "")
+            .takes("num", "display num months before the current one"),
+        Opt::new(CalFlag::Sunday, 'S', "sunday").says("Sunday as first day of week (default)"),
+        Opt::new(CalFlag::Monday, 'M', "monday").says("Monday as first day of week"),
+        Opt::new(CalFlag::Month, 'm', "").takes("month", "display the specified month"),
+        Opt::new(CalFlag::Year, 'y', "year").says("show the whole year"),
+        Opt::new(CalFlag::NoHighlight, 'h', "").says("do not highlight today (never done)"),
+        Opt::new(CalFlag::Ignored, 'b', "").says("(no effect)"),
+        Opt::new(CalFlag::Ignored, 'C', "").says("(no effect)"),
     ],
 );
 
@@ -133,7 +134,7 @@ fn month_number(text: &[u8]) -> Option<i64> {
 }
 
 /// Months to show, as years and months from 1.
-struct Plan {
+struct CalPlan {
     months: Vec<(i64, i64)>,
     /// The title stands above all months, not with each.
     year: Option<i64>,
@@ -154,52 +155,53 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit::SUCCESS)
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<CalPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let zone = ctx.zone();
     let today = zone.broken(clock::now().0, 0);
-    let mut chosen = Chosen { year: today.year, month: today.month, whole_year: p.has(Flag::Year) };
+    let mut chosen =
+        CalendarChoice { year: today.year, month: today.month, whole_year: p.has(CalFlag::Year) };
     chosen.operands(ctx, &p.operands)?;
-    if let Some(text) = p.last(Flag::Month) {
+    if let Some(text) = p.last(CalFlag::Month) {
         chosen.month = month(ctx, text)?;
         chosen.whole_year = false;
     }
-    let Chosen { year, month, whole_year } = chosen;
-    let monday = p.last_of(&[Flag::Monday, Flag::Sunday]) == Some(Flag::Monday);
+    let CalendarChoice { year, month, whole_year } = chosen;
+    let monday = p.last_of(&[CalFlag::Monday, CalFlag::Sunday]) == Some(CalFlag::Monday);
     if whole_year {
         let months = (1..=12).map(|month| (year, month)).collect();
-        return Ok(Plan { months, year: Some(year), monday });
+        return Ok(CalPlan { months, year: Some(year), monday });
     }
     let (before, after) = neighbours(&p);
     let first = year * 12 + month - 1 - before;
     let months = (first..=first + before + after)
         .map(|i| (i.div_euclid(12), i.rem_euclid(12) + 1))
         .collect();
-    Ok(Plan { months, year: None, monday })
+    Ok(CalPlan { months, year: None, monday })
 }
 
 /// How many months before and after the chosen one are shown.
-fn neighbours(p: &Parsed<Flag>) -> (i64, i64) {
-    let count = |flag: Flag| {
+fn neighbours(p: &ParsedOptions<CalFlag>) -> (i64, i64) {
+    let count = |flag: CalFlag| {
         let n = p.last(flag).and_then(number::decimal).and_then(|n| i64::try_from(n).ok());
         n.filter(|n| *n <= 1200)
     };
-    if p.has(Flag::Three) {
+    if p.has(CalFlag::Three) {
         (1, 1)
-    } else if let Some(n) = count(Flag::Months) {
+    } else if let Some(n) = count(CalFlag::Months) {
         (0, n.max(1) - 1)
     } else {
-        (count(Flag::Before).unwrap_or(0), count(Flag::After).unwrap_or(0))
+        (count(CalFlag::Before).unwrap_or(0), count(CalFlag::After).unwrap_or(0))
     }
 }
 
-struct Chosen {
+struct CalendarChoice {
     year: i64,
     month: i64,
     whole_year: bool,
 }
 
-impl Chosen {
+impl CalendarChoice {
     /// `YEAR`, `MONTH`, `MONTH YEAR` or `DAY MONTH YEAR`.
     fn operands(&mut self, ctx: &mut Ctx<'_>, operands: &[Vec<u8>]) -> Result<(), Exit> {
         match operands {

@@ -3,15 +3,15 @@
 use std::fs::File;
 use std::io::{BufRead, Seek, Write};
 
-use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Ended, Exit, Output, Sink};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
+use box_applet::{Ctx, Ended, Exit, OutStream, OutputSink};
 
-use crate::common::input::{self, Stop, put};
+use crate::common::input::{self, CopyStop, put};
 use crate::common::quote;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum CatFlag {
     EndsVisibly,
     Number,
     NumberNonblank,
@@ -24,28 +24,28 @@ enum Flag {
     Unbuffered,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<CatFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Concatenate FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(Flag::ShowAll, 'A', "show-all").says("equivalent to -vET"),
-        Opt::new(Flag::NumberNonblank, 'b', "number-nonblank")
+        Opt::new(CatFlag::ShowAll, 'A', "show-all").says("equivalent to -vET"),
+        Opt::new(CatFlag::NumberNonblank, 'b', "number-nonblank")
             .says("number nonempty output lines, overrides -n"),
-        Opt::new(Flag::EndsVisibly, 'e', "").says("equivalent to -vE"),
-        Opt::new(Flag::ShowEnds, 'E', "show-ends").says("display $ at end of each line"),
-        Opt::new(Flag::Number, 'n', "number").says("number all output lines"),
-        Opt::new(Flag::SqueezeBlank, 's', "squeeze-blank")
+        Opt::new(CatFlag::EndsVisibly, 'e', "").says("equivalent to -vE"),
+        Opt::new(CatFlag::ShowEnds, 'E', "show-ends").says("display $ at end of each line"),
+        Opt::new(CatFlag::Number, 'n', "number").says("number all output lines"),
+        Opt::new(CatFlag::SqueezeBlank, 's', "squeeze-blank")
             .says("suppress repeated empty output lines"),
-        Opt::new(Flag::TabsVisibly, 't', "").says("equivalent to -vT"),
-        Opt::new(Flag::ShowTabs, 'T', "show-tabs").says("display TAB characters as ^I"),
-        Opt::new(Flag::Unbuffered, 'u', "").says("(ignored)"),
-        Opt::new(Flag::ShowNonprinting, 'v', "show-nonprinting")
+        Opt::new(CatFlag::TabsVisibly, 't', "").says("equivalent to -vT"),
+        Opt::new(CatFlag::ShowTabs, 'T', "show-tabs").says("display TAB characters as ^I"),
+        Opt::new(CatFlag::Unbuffered, 'u', "").says("(ignored)"),
+        Opt::new(CatFlag::ShowNonprinting, 'v', "show-nonprinting")
             .says("use ^ and M- notation, except for LFD and TAB"),
     ],
 );
 
 /// What is done to lines, and what is carried from one file to the next.
-struct Format {
+struct CatFormat {
     number: bool,
     number_nonblank: bool,
     ends: bool,
@@ -62,7 +62,7 @@ struct Format {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let mut format = Format::of(&p);
+    let mut format = CatFormat::of(&p);
     let mut exit = Exit::SUCCESS;
     for file in &input::or_stdin(p.operands) {
         let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
@@ -73,20 +73,20 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             }
             Ok(mut r) if format.is_plain() => copy(&mut r, &mut ctx.stdout),
             Ok(mut r) => format.file(&mut r, &mut ctx.stdout),
-            Err(e) => Err(Stop::Read(e)),
+            Err(e) => Err(CopyStop::Read(e)),
         };
         match result {
             Ok(()) => {}
-            Err(Stop::Read(e)) => exit = input::file_error(ctx, file, &e),
-            Err(Stop::Write) => return Ok(Exit::FAILURE),
+            Err(CopyStop::Read(e)) => exit = input::file_error(ctx, file, &e),
+            Err(CopyStop::Write) => return Ok(Exit::FAILURE),
         }
     }
     Ok(exit)
 }
 
 /// Whether the copy would never end, since it adds to what is being read.
-fn into_itself(input: &File, output: &Sink) -> bool {
-    let Sink::File(out) = output else { return false };
+fn into_itself(input: &File, output: &OutputSink) -> bool {
+    let OutputSink::File(out) = output else { return false };
     let Ok(size) = input.metadata().map(|m| m.len()) else { return false };
     let mut position = input;
     box_sys::meta::same_file(input, out) && position.stream_position().is_ok_and(|at| at < size)
@@ -94,27 +94,27 @@ fn into_itself(input: &File, output: &Sink) -> bool {
 
 /// Copies, and flushes whenever a read gave less than it could: a slow producer's output
 /// must not wait for a full buffer.
-fn copy(reader: &mut impl BufRead, out: &mut Output) -> Result<(), Stop> {
+fn copy(reader: &mut impl BufRead, out: &mut OutStream) -> Result<(), CopyStop> {
     input::for_each_block(reader, |block| {
         put(out, block)?;
         if block.len() < 32 * 1024 {
-            out.flush().map_err(|_| Stop::Write)?;
+            out.flush().map_err(|_| CopyStop::Write)?;
         }
         Ok((block.len(), true))
     })
 }
 
-impl Format {
-    fn of(p: &Parsed<Flag>) -> Format {
-        let any = |flags: &[Flag]| flags.iter().any(|f| p.has(*f));
-        let visible = [Flag::ShowAll, Flag::EndsVisibly, Flag::TabsVisibly];
-        Format {
-            number: any(&[Flag::Number, Flag::NumberNonblank]),
-            number_nonblank: p.has(Flag::NumberNonblank),
-            ends: any(&[Flag::ShowAll, Flag::EndsVisibly, Flag::ShowEnds]),
-            tabs: any(&[Flag::ShowAll, Flag::TabsVisibly, Flag::ShowTabs]),
-            squeeze: p.has(Flag::SqueezeBlank),
-            nonprinting: any(&visible) || p.has(Flag::ShowNonprinting),
+impl CatFormat {
+    fn of(p: &ParsedOptions<CatFlag>) -> CatFormat {
+        let any = |flags: &[CatFlag]| flags.iter().any(|f| p.has(*f));
+        let visible = [CatFlag::ShowAll, CatFlag::EndsVisibly, CatFlag::TabsVisibly];
+        CatFormat {
+            number: any(&[CatFlag::Number, CatFlag::NumberNonblank]),
+            number_nonblank: p.has(CatFlag::NumberNonblank),
+            ends: any(&[CatFlag::ShowAll, CatFlag::EndsVisibly, CatFlag::ShowEnds]),
+            tabs: any(&[CatFlag::ShowAll, CatFlag::TabsVisibly, CatFlag::ShowTabs]),
+            squeeze: p.has(CatFlag::SqueezeBlank),
+            nonprinting: any(&visible) || p.has(CatFlag::ShowNonprinting),
             line: 0,
             blanks: 0,
             at_start: true,
@@ -127,7 +127,7 @@ impl Format {
         !(self.number || self.ends || self.tabs || self.squeeze || self.nonprinting)
     }
 
-    fn file(&mut self, reader: &mut impl BufRead, out: &mut Output) -> Result<(), Stop> {
+    fn file(&mut self, reader: &mut impl BufRead, out: &mut OutStream) -> Result<(), CopyStop> {
         input::for_each_line(reader, b'\n', |line, ended| {
             self.line(line, ended);
             if self.out.len() >= 32 * 1024 {

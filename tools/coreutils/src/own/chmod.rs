@@ -5,15 +5,15 @@ use std::io::Write;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta::umask;
-use box_sys::{Kind, Stat, meta};
-use box_text::mode::{self, Mode};
+use box_sys::{FileKind, Stat, meta};
+use box_text::mode::{self, FileModeChange};
 
-use crate::common::tree::{self, Links, Visit};
+use crate::common::tree::{self, LinkPolicy, Visit};
 use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum ChmodFlag {
     Changes,
     NoPreserveRoot,
     PreserveRoot,
@@ -23,22 +23,22 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<ChmodFlag> = Spec::new(
     "[OPTION]... MODE[,MODE]... FILE...\n  or:  chmod [OPTION]... OCTAL-MODE FILE...\n  or:  chmod [OPTION]... --reference=RFILE FILE...",
     "Change the mode of each FILE to MODE.\nWith --reference, change the mode of each FILE to that of RFILE.",
     &[
-        Opt::new(Flag::Changes, 'c', "changes")
+        Opt::new(ChmodFlag::Changes, 'c', "changes")
             .says("like verbose but report only when a change is made"),
-        Opt::new(Flag::Silent, 'f', "silent").says("suppress most error messages"),
-        Opt::long(Flag::Silent, "quiet").says("the same"),
-        Opt::new(Flag::Verbose, 'v', "verbose")
+        Opt::new(ChmodFlag::Silent, 'f', "silent").says("suppress most error messages"),
+        Opt::long(ChmodFlag::Silent, "quiet").says("the same"),
+        Opt::new(ChmodFlag::Verbose, 'v', "verbose")
             .says("output a diagnostic for every file processed"),
-        Opt::long(Flag::NoPreserveRoot, "no-preserve-root")
+        Opt::long(ChmodFlag::NoPreserveRoot, "no-preserve-root")
             .says("do not treat '/' specially (the default)"),
-        Opt::long(Flag::PreserveRoot, "preserve-root").says("fail to operate recursively on '/'"),
-        Opt::long(Flag::Reference, "reference")
+        Opt::long(ChmodFlag::PreserveRoot, "preserve-root").says("fail to operate recursively on '/'"),
+        Opt::long(ChmodFlag::Reference, "reference")
             .takes("RFILE", "use RFILE's mode instead of MODE values"),
-        Opt::new(Flag::Recursive, 'R', "recursive")
+        Opt::new(ChmodFlag::Recursive, 'R', "recursive")
             .says("change files and directories recursively"),
     ],
 )
@@ -72,8 +72,8 @@ fn split_modes(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
 }
 
 /// What is to be done to which files.
-struct Plan {
-    mode: Mode,
+struct ChmodPlan {
+    mode: FileModeChange,
     /// The mode was written like an option (`-w`).
     dashed: bool,
     recursive: bool,
@@ -93,7 +93,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             ok = false;
             continue;
         }
-        tree::walk(ctx, file, plan.recursive, Links::Operands, &mut |ctx, name, visit| {
+        tree::walk(ctx, file, plan.recursive, LinkPolicy::Operands, &mut |ctx, name, visit| {
             ok &= match visit {
                 Visit::Entry(stat) => change(ctx, &plan, name, stat),
                 unseen => cannot_see(ctx, &plan, name, &unseen),
@@ -103,13 +103,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ChmodPlan, Exit> {
     let (args, dashed) = split_modes(args);
     let mut p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let is_dashed = dashed.is_some();
-    let mode = match p.last(Flag::Reference) {
+    let mode = match p.last(ChmodFlag::Reference) {
         Some(reference) => match meta::stat(&ctx.path(reference), true) {
-            Ok(s) => Mode::Octal { bits: s.mode, exact: true },
+            Ok(s) => FileModeChange::Octal { bits: s.mode, exact: true },
             Err(e) => return Err(input::cannot(ctx, "failed to get attributes of", reference, &e)),
         },
         None => {
@@ -129,22 +129,22 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
-    let report = p.last_of(&[Flag::Verbose, Flag::Changes]);
-    Ok(Plan {
+    let report = p.last_of(&[ChmodFlag::Verbose, ChmodFlag::Changes]);
+    Ok(ChmodPlan {
         mode,
         dashed: is_dashed,
-        recursive: p.has(Flag::Recursive),
-        preserve_root: p.last_of(&[Flag::NoPreserveRoot, Flag::PreserveRoot])
-            == Some(Flag::PreserveRoot),
-        quiet: p.has(Flag::Silent),
-        verbose: report == Some(Flag::Verbose),
-        changes: report == Some(Flag::Changes),
+        recursive: p.has(ChmodFlag::Recursive),
+        preserve_root: p.last_of(&[ChmodFlag::NoPreserveRoot, ChmodFlag::PreserveRoot])
+            == Some(ChmodFlag::PreserveRoot),
+        quiet: p.has(ChmodFlag::Silent),
+        verbose: report == Some(ChmodFlag::Verbose),
+        changes: report == Some(ChmodFlag::Changes),
         files: p.operands,
     })
 }
 
 /// Says why a file or directory cannot be looked at; never all right.
-fn cannot_see(ctx: &mut Ctx<'_>, plan: &Plan, name: &[u8], visit: &Visit<'_>) -> bool {
+fn cannot_see(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], visit: &Visit<'_>) -> bool {
     match visit {
         _ if plan.quiet => {}
         Visit::Unreadable(_) if meta::stat(&ctx.path(name), false).is_ok() => {
@@ -163,8 +163,8 @@ fn cannot_see(ctx: &mut Ctx<'_>, plan: &Plan, name: &[u8], visit: &Visit<'_>) ->
 }
 
 /// Changes one file and reports it; whether all went well.
-fn change(ctx: &mut Ctx<'_>, plan: &Plan, name: &[u8], stat: &Stat) -> bool {
-    if stat.kind == Kind::Symlink {
+fn change(ctx: &mut Ctx<'_>, plan: &ChmodPlan, name: &[u8], stat: &Stat) -> bool {
+    if stat.kind == FileKind::Symlink {
         if plan.verbose {
             let shown = quote::always(name);
             let rest = b" nor referent has been changed\n";
@@ -172,7 +172,7 @@ fn change(ctx: &mut Ctx<'_>, plan: &Plan, name: &[u8], stat: &Stat) -> bool {
         }
         return true;
     }
-    let dir = stat.kind == Kind::Dir;
+    let dir = stat.kind == FileKind::Dir;
     let new = plan.mode.apply(stat.mode, dir, umask());
     let result = if new == stat.mode { Ok(()) } else { meta::chmod(&ctx.path(name), new) };
     let mut ok = result.is_ok();

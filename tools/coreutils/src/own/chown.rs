@@ -4,14 +4,14 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Names, Stat, meta};
+use box_sys::{AccountNames, FileKind, Stat, meta};
 
-use crate::common::tree::{self, Links, Visit};
+use crate::common::tree::{self, LinkPolicy, Visit};
 use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum ChownFlag {
     Changes,
     Dereference,
     From,
@@ -27,38 +27,39 @@ enum Flag {
     Verbose,
 }
 
-const OPTIONS: &[Opt<Flag>] = &[
-    Opt::new(Flag::Changes, 'c', "changes")
+const OPTIONS: &[Opt<ChownFlag>] = &[
+    Opt::new(ChownFlag::Changes, 'c', "changes")
         .says("like verbose but report only when a change is made"),
-    Opt::new(Flag::Silent, 'f', "silent").says("suppress most error messages"),
-    Opt::long(Flag::Silent, "quiet").says("the same"),
-    Opt::new(Flag::Verbose, 'v', "verbose").says("output a diagnostic for every file processed"),
-    Opt::long(Flag::Dereference, "dereference")
+    Opt::new(ChownFlag::Silent, 'f', "silent").says("suppress most error messages"),
+    Opt::long(ChownFlag::Silent, "quiet").says("the same"),
+    Opt::new(ChownFlag::Verbose, 'v', "verbose")
+        .says("output a diagnostic for every file processed"),
+    Opt::long(ChownFlag::Dereference, "dereference")
         .says("affect the referent of each symbolic link (this is\nthe default)"),
-    Opt::new(Flag::NoDereference, 'h', "no-dereference")
+    Opt::new(ChownFlag::NoDereference, 'h', "no-dereference")
         .says("affect symbolic links instead of any referenced file"),
-    Opt::long(Flag::From, "from")
+    Opt::long(ChownFlag::From, "from")
         .takes("CURRENT_OWNER:CURRENT_GROUP", "change only files that have this owner and group"),
-    Opt::long(Flag::NoPreserveRoot, "no-preserve-root")
+    Opt::long(ChownFlag::NoPreserveRoot, "no-preserve-root")
         .says("do not treat '/' specially (the default)"),
-    Opt::long(Flag::PreserveRoot, "preserve-root").says("fail to operate recursively on '/'"),
-    Opt::long(Flag::Reference, "reference").takes("RFILE", "use RFILE's owner and group"),
-    Opt::new(Flag::Recursive, 'R', "recursive")
+    Opt::long(ChownFlag::PreserveRoot, "preserve-root").says("fail to operate recursively on '/'"),
+    Opt::long(ChownFlag::Reference, "reference").takes("RFILE", "use RFILE's owner and group"),
+    Opt::new(ChownFlag::Recursive, 'R', "recursive")
         .says("operate on files and directories recursively"),
-    Opt::new(Flag::LinksOfOperands, 'H', "")
+    Opt::new(ChownFlag::LinksOfOperands, 'H', "")
         .says("if a command line argument is a symbolic link to a directory, traverse it"),
-    Opt::new(Flag::LinksAlways, 'L', "")
+    Opt::new(ChownFlag::LinksAlways, 'L', "")
         .says("traverse every symbolic link to a directory encountered"),
-    Opt::new(Flag::LinksNever, 'P', "").says("do not traverse any symbolic links (default)"),
+    Opt::new(ChownFlag::LinksNever, 'P', "").says("do not traverse any symbolic links (default)"),
 ];
 
-const CHOWN: Spec<Flag> = Spec::new(
+const CHOWN: Spec<ChownFlag> = Spec::new(
     "[OPTION]... [OWNER][:[GROUP]] FILE...\n  or:  chown [OPTION]... --reference=RFILE FILE...",
     "Change the owner and/or group of each FILE to OWNER and/or GROUP.",
     OPTIONS,
 );
 
-const CHGRP: Spec<Flag> = Spec::new(
+const CHGRP: Spec<ChownFlag> = Spec::new(
     "[OPTION]... GROUP FILE...\n  or:  chgrp [OPTION]... --reference=RFILE FILE...",
     "Change the group of each FILE to GROUP.",
     OPTIONS,
@@ -76,7 +77,7 @@ pub(crate) fn chgrp(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 type Ids = (Option<u32>, Option<u32>);
 
 /// The operand of `chgrp`; an empty one changes nothing.
-fn group_spec(names: &Names, text: &[u8]) -> Result<Ids, Vec<u8>> {
+fn group_spec(names: &AccountNames, text: &[u8]) -> Result<Ids, Vec<u8>> {
     if text.is_empty() {
         return Ok((None, None));
     }
@@ -86,12 +87,12 @@ fn group_spec(names: &Names, text: &[u8]) -> Result<Ids, Vec<u8>> {
     }
 }
 
-fn group_id(names: &Names, text: &str) -> Option<u32> {
+fn group_id(names: &AccountNames, text: &str) -> Option<u32> {
     names.group_id(text).or_else(|| text.strip_prefix('+').unwrap_or(text).parse().ok())
 }
 
 /// `OWNER`, `OWNER:`, `OWNER:GROUP`, `:GROUP`; also with a dot.
-fn owner_spec(names: &Names, text: &[u8]) -> Result<Ids, Vec<u8>> {
+fn owner_spec(names: &AccountNames, text: &[u8]) -> Result<Ids, Vec<u8>> {
     let s = String::from_utf8_lossy(text);
     let bad = |what: &str| [b"invalid ", what.as_bytes(), b": ", &quote::always(text)].concat();
     let user = |u: &str| -> Option<(u32, Option<u32>)> {
@@ -119,13 +120,13 @@ fn owner_spec(names: &Names, text: &[u8]) -> Result<Ids, Vec<u8>> {
 }
 
 /// What is to be done to which files.
-struct Plan {
+struct ChownPlan {
     ids: Ids,
     /// Files of others are left alone.
     from: Ids,
     group_only: bool,
     recursive: bool,
-    links: Links,
+    links: LinkPolicy,
     no_dereference: bool,
     preserve_root: bool,
     quiet: bool,
@@ -134,9 +135,9 @@ struct Plan {
     files: Vec<Vec<u8>>,
 }
 
-fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<Flag>, group_only: bool) -> Ended {
+fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<ChownFlag>, group_only: bool) -> Ended {
     let plan = plan(ctx, args, spec, group_only)?;
-    let names = Names::load();
+    let names = AccountNames::load();
     let mut ok = true;
     for file in &plan.files {
         if plan.recursive && plan.preserve_root && file == b"/" {
@@ -157,12 +158,12 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<Flag>, group_only: bool)
 fn plan(
     ctx: &mut Ctx<'_>,
     args: &[Vec<u8>],
-    spec: &Spec<Flag>,
+    spec: &Spec<ChownFlag>,
     group_only: bool,
-) -> Result<Plan, Exit> {
+) -> Result<ChownPlan, Exit> {
     let mut p = spec.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let names = Names::load();
-    let ids = match p.last(Flag::Reference) {
+    let names = AccountNames::load();
+    let ids = match p.last(ChownFlag::Reference) {
         Some(reference) => match meta::stat(&ctx.path(reference), true) {
             Ok(s) => (if group_only { None } else { Some(s.uid) }, Some(s.gid)),
             Err(e) => return Err(input::cannot(ctx, "failed to get attributes of", reference, &e)),
@@ -180,7 +181,7 @@ fn plan(
             ids.map_err(|m| input::failure(ctx, &[&m]))?
         }
     };
-    let from = match p.last(Flag::From) {
+    let from = match p.last(ChownFlag::From) {
         Some(text) => owner_spec(&names, text).map_err(|m| input::failure(ctx, &[&m]))?,
         None => (None, None),
     };
@@ -188,29 +189,29 @@ fn plan(
         return Err(input::missing_operand(ctx, None));
     }
     let links = p.choice(&[
-        (Flag::LinksOfOperands, Links::Operands),
-        (Flag::LinksAlways, Links::Always),
-        (Flag::LinksNever, Links::Never),
+        (ChownFlag::LinksOfOperands, LinkPolicy::Operands),
+        (ChownFlag::LinksAlways, LinkPolicy::Always),
+        (ChownFlag::LinksNever, LinkPolicy::Never),
     ]);
-    let roots = [(Flag::NoPreserveRoot, false), (Flag::PreserveRoot, true)];
-    let report = p.last_of(&[Flag::Verbose, Flag::Changes]);
-    Ok(Plan {
+    let roots = [(ChownFlag::NoPreserveRoot, false), (ChownFlag::PreserveRoot, true)];
+    let report = p.last_of(&[ChownFlag::Verbose, ChownFlag::Changes]);
+    Ok(ChownPlan {
         ids,
         from,
         group_only,
-        recursive: p.has(Flag::Recursive),
-        links: links.unwrap_or(Links::Never),
-        no_dereference: p.has(Flag::NoDereference),
+        recursive: p.has(ChownFlag::Recursive),
+        links: links.unwrap_or(LinkPolicy::Never),
+        no_dereference: p.has(ChownFlag::NoDereference),
         preserve_root: p.choice(&roots).unwrap_or(false),
-        quiet: p.has(Flag::Silent),
-        verbose: report == Some(Flag::Verbose),
-        changes: report == Some(Flag::Changes),
+        quiet: p.has(ChownFlag::Silent),
+        verbose: report == Some(ChownFlag::Verbose),
+        changes: report == Some(ChownFlag::Changes),
         files: p.operands,
     })
 }
 
 /// The status of what was visited, unless it cannot be told, which is reported.
-fn found(ctx: &mut Ctx<'_>, plan: &Plan, name: &[u8], visit: Visit<'_>) -> Option<Stat> {
+fn found(ctx: &mut Ctx<'_>, plan: &ChownPlan, name: &[u8], visit: Visit<'_>) -> Option<Stat> {
     let (what, e) = match visit {
         Visit::Entry(stat) => return Some(*stat),
         Visit::Unreadable(e) => match meta::stat(&ctx.path(name), false) {
@@ -227,17 +228,23 @@ fn found(ctx: &mut Ctx<'_>, plan: &Plan, name: &[u8], visit: Visit<'_>) -> Optio
 }
 
 /// Changes one file and reports it; whether all went well.
-fn change(ctx: &mut Ctx<'_>, plan: &Plan, names: &Names, name: &[u8], stat: &Stat) -> bool {
+fn change(
+    ctx: &mut Ctx<'_>,
+    plan: &ChownPlan,
+    names: &AccountNames,
+    name: &[u8],
+    stat: &Stat,
+) -> bool {
     let differs =
         |ids: Ids| ids.0.is_some_and(|u| u != stat.uid) || ids.1.is_some_and(|g| g != stat.gid);
     if differs(plan.from) {
         return true;
     }
     let changes = differs(plan.ids);
-    let through_links = !plan.recursive || plan.links == Links::Always;
+    let through_links = !plan.recursive || plan.links == LinkPolicy::Always;
     let follow = !plan.no_dereference
-        && (!plan.recursive || plan.links != Links::Never)
-        && (stat.kind != Kind::Symlink || through_links);
+        && (!plan.recursive || plan.links != LinkPolicy::Never)
+        && (stat.kind != FileKind::Symlink || through_links);
     // What is so already needs no right to be changed.
     let result = match changes {
         true => meta::chown(&ctx.path(name), plan.ids.0, plan.ids.1, follow),
@@ -268,7 +275,7 @@ fn change(ctx: &mut Ctx<'_>, plan: &Plan, names: &Names, name: &[u8], stat: &Sta
 }
 
 /// `OWNER:GROUP` by names, as far as they are to be shown.
-fn shown(names: &Names, (user, group): Ids) -> String {
+fn shown(names: &AccountNames, (user, group): Ids) -> String {
     let user = user.map(|u| names.show_user(u));
     let group = group.map(|g| names.show_group(g));
     user.into_iter().chain(group).collect::<Vec<_>>().join(":")

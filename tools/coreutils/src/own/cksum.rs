@@ -89,7 +89,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// CRC and number of all bytes.
 fn sum(input: &mut dyn Read) -> io::Result<(u32, u64)> {
-    let mut left = Left { bytes: vec![0; BUFFER], len: 0 };
+    let mut left = CrcRemainder { bytes: vec![0; BUFFER], len: 0 };
     let mut size = 0;
     loop {
         let n = match input.read(&mut left.bytes[left.len..]) {
@@ -107,12 +107,12 @@ fn sum(input: &mut dyn Read) -> io::Result<(u32, u64)> {
 }
 
 /// Bytes with the same remainder as all that was read; `len` of them count.
-struct Left {
+struct CrcRemainder {
     bytes: Vec<u8>,
     len: usize,
 }
 
-impl Left {
+impl CrcRemainder {
     /// Removes pieces from the beginning as long as there is something to add them to.
     fn shorten(&mut self) {
         let mut at = 0;

@@ -1,6 +1,6 @@
 //! `column` (util-linux): lists in columns, tables (`-t`).
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use crate::common::{input, locale, number, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum ColumnFlag {
     Fillrows,
     Json,
     KeepEmptyLines,
@@ -29,34 +29,38 @@ enum Flag {
     TableWrap,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<ColumnFlag> = Spec::new(
     "[options] [<file>...]",
     "Columnate lists.",
     &[
-        Opt::new(Flag::Table, 't', "table").says("create a table"),
-        Opt::new(Flag::TableName, 'n', "table-name").takes("NAME", "table name for JSON output"),
-        Opt::new(Flag::TableOrder, 'O', "table-order")
+        Opt::new(ColumnFlag::Table, 't', "table").says("create a table"),
+        Opt::new(ColumnFlag::TableName, 'n', "table-name")
+            .takes("NAME", "table name for JSON output"),
+        Opt::new(ColumnFlag::TableOrder, 'O', "table-order")
             .takes("COLUMNS", "specify order of output columns"),
-        Opt::new(Flag::TableColumns, 'N', "table-columns")
+        Opt::new(ColumnFlag::TableColumns, 'N', "table-columns")
             .takes("NAMES", "comma separated columns names"),
-        Opt::new(Flag::TableHide, 'H', "table-hide").takes("COLUMNS", "don't print the columns"),
-        Opt::new(Flag::TableRight, 'R', "table-right")
+        Opt::new(ColumnFlag::TableHide, 'H', "table-hide")
+            .takes("COLUMNS", "don't print the columns"),
+        Opt::new(ColumnFlag::TableRight, 'R', "table-right")
             .takes("COLUMNS", "right align text in these columns"),
-        Opt::new(Flag::TableColumnsLimit, 'l', "table-columns-limit")
+        Opt::new(ColumnFlag::TableColumnsLimit, 'l', "table-columns-limit")
             .takes("NUM", "maximal number of input columns"),
-        Opt::new(Flag::TableNoheadings, 'd', "table-noheadings").says("don't print header"),
-        Opt::new(Flag::Json, 'J', "json").says("use JSON output format for table"),
-        Opt::new(Flag::KeepEmptyLines, 'L', "keep-empty-lines").says("don't ignore empty lines"),
-        Opt::new(Flag::TableHeaderRepeat, 'e', "table-header-repeat").says("(ignored)"),
-        Opt::new(Flag::TableNoextreme, 'E', "table-noextreme").takes("COLUMNS", "(ignored)"),
-        Opt::new(Flag::TableTruncate, 'T', "table-truncate").takes("COLUMNS", "(ignored)"),
-        Opt::new(Flag::TableWrap, 'W', "table-wrap").takes("COLUMNS", "(ignored)"),
-        Opt::new(Flag::OutputWidth, 'c', "output-width")
+        Opt::new(ColumnFlag::TableNoheadings, 'd', "table-noheadings").says("don't print header"),
+        Opt::new(ColumnFlag::Json, 'J', "json").says("use JSON output format for table"),
+        Opt::new(ColumnFlag::KeepEmptyLines, 'L', "keep-empty-lines")
+            .says("don't ignore empty lines"),
+        Opt::new(ColumnFlag::TableHeaderRepeat, 'e', "table-header-repeat").says("(ignored)"),
+        Opt::new(ColumnFlag::TableNoextreme, 'E', "table-noextreme").takes("COLUMNS", "(ignored)"),
+        Opt::new(ColumnFlag::TableTruncate, 'T', "table-truncate").takes("COLUMNS", "(ignored)"),
+        Opt::new(ColumnFlag::TableWrap, 'W', "table-wrap").takes("COLUMNS", "(ignored)"),
+        Opt::new(ColumnFlag::OutputWidth, 'c', "output-width")
             .takes("WIDTH", "width of output in number of characters"),
-        Opt::new(Flag::OutputSeparator, 'o', "output-separator")
+        Opt::new(ColumnFlag::OutputSeparator, 'o', "output-separator")
             .takes("STRING", "columns separator for table output (default is two spaces)"),
-        Opt::new(Flag::Separator, 's', "separator").takes("STRING", "possible table delimiters"),
-        Opt::new(Flag::Fillrows, 'x', "fillrows").says("fill rows before columns"),
+        Opt::new(ColumnFlag::Separator, 's', "separator")
+            .takes("STRING", "possible table delimiters"),
+        Opt::new(ColumnFlag::Fillrows, 'x', "fillrows").says("fill rows before columns"),
     ],
 );
 
@@ -67,7 +71,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut width =
         ctx.env.get(b"COLUMNS").and_then(number::decimal).filter(|n| *n > 0).unwrap_or(80);
-    if let Some(text) = p.last(Flag::OutputWidth) {
+    if let Some(text) = p.last(ColumnFlag::OutputWidth) {
         match number::decimal(text) {
             Some(n) => width = n,
             None if text == b"unlimited" => width = 0,
@@ -93,13 +97,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let mut lines: Vec<&[u8]> = text.split(|c| *c == b'\n').collect();
     lines.pop();
-    if !p.has(Flag::KeepEmptyLines) {
+    if !p.has(ColumnFlag::KeepEmptyLines) {
         lines.retain(|l| !l.iter().all(u8::is_ascii_whitespace));
     }
-    let out = if p.has(Flag::Table) || p.has(Flag::Json) {
+    let out = if p.has(ColumnFlag::Table) || p.has(ColumnFlag::Json) {
         table(&p, &lines)
     } else {
-        columns(&lines, width, p.has(Flag::Fillrows))
+        columns(&lines, width, p.has(ColumnFlag::Fillrows))
     };
     let _ = ctx.stdout.write_all(&out);
     Ok(exit)
@@ -165,14 +169,14 @@ fn indexes(list: &[u8], names: &[Vec<u8>], count: usize) -> Vec<usize> {
 }
 
 /// How lines are split into cells: `-s` and `-l`.
-struct Splitter<'p> {
+struct CellSplitter<'p> {
     /// Blanks, if none are given.
     separators: Option<&'p [u8]>,
     /// Most cells of a line.
     limit: Option<usize>,
 }
 
-impl Splitter<'_> {
+impl CellSplitter<'_> {
     fn is_separator(&self, c: &u8) -> bool {
         match self.separators {
             Some(s) => s.contains(c),
@@ -204,34 +208,35 @@ impl Splitter<'_> {
     }
 }
 
-fn table(p: &Parsed<Flag>, lines: &[&[u8]]) -> Vec<u8> {
-    let limit = p.last(Flag::TableColumnsLimit).and_then(number::decimal);
-    let splitter = Splitter {
-        separators: p.last(Flag::Separator),
+fn table(p: &ParsedOptions<ColumnFlag>, lines: &[&[u8]]) -> Vec<u8> {
+    let limit = p.last(ColumnFlag::TableColumnsLimit).and_then(number::decimal);
+    let splitter = CellSplitter {
+        separators: p.last(ColumnFlag::Separator),
         limit: limit.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0),
     };
     let names: Vec<Vec<u8>> = p
-        .last(Flag::TableColumns)
+        .last(ColumnFlag::TableColumns)
         .map(|n| n.split(|c| *c == b',').map(<[u8]>::to_vec).collect())
         .unwrap_or_default();
     let mut rows: Vec<Vec<Vec<u8>>> =
         lines.iter().map(|l| if l.is_empty() { Vec::new() } else { splitter.split(l) }).collect();
     let count = rows.iter().map(Vec::len).max().unwrap_or(0).max(names.len());
-    let columns =
-        |flag: Flag| p.last(flag).map(|list| indexes(list, &names, count)).unwrap_or_default();
-    let hidden = columns(Flag::TableHide);
-    let right = columns(Flag::TableRight);
-    let mut order = columns(Flag::TableOrder);
+    let columns = |flag: ColumnFlag| {
+        p.last(flag).map(|list| indexes(list, &names, count)).unwrap_or_default()
+    };
+    let hidden = columns(ColumnFlag::TableHide);
+    let right = columns(ColumnFlag::TableRight);
+    let mut order = columns(ColumnFlag::TableOrder);
     let rest: Vec<usize> = (0..count).filter(|i| !order.contains(i)).collect();
     order.extend(rest);
     order.retain(|i| !hidden.contains(i) && *i < count);
-    if p.has(Flag::Json) {
-        return json(p.last(Flag::TableName).unwrap_or(b"table"), &names, &rows, &order);
+    if p.has(ColumnFlag::Json) {
+        return json(p.last(ColumnFlag::TableName).unwrap_or(b"table"), &names, &rows, &order);
     }
-    if !names.is_empty() && !p.has(Flag::TableNoheadings) {
+    if !names.is_empty() && !p.has(ColumnFlag::TableNoheadings) {
         rows.insert(0, names.clone());
     }
-    line_up(&rows, &order, &right, p.last(Flag::OutputSeparator).unwrap_or(b"  "))
+    line_up(&rows, &order, &right, p.last(ColumnFlag::OutputSeparator).unwrap_or(b"  "))
 }
 
 /// Rows as lines, the columns of `order` lined up, those of `right` at their right.

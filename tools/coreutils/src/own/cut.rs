@@ -2,15 +2,15 @@
 
 use std::io::BufRead;
 
-use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Ended, Exit, Output};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
+use box_applet::{Ctx, Ended, Exit, OutStream};
 
-use crate::common::input::{self, Stop, put};
+use crate::common::input::{self, CopyStop, put};
 use crate::common::quote;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum CutFlag {
     Bytes,
     Characters,
     Complement,
@@ -22,19 +22,19 @@ enum Flag {
     ZeroTerminated,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<CutFlag> = Spec::new(
     "OPTION... [FILE]...",
     "Print selected parts of lines from each FILE to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(Flag::Bytes, 'b', "bytes").takes("LIST", "select only these bytes"),
-        Opt::new(Flag::Characters, 'c', "characters").takes("LIST", "select only these characters"),
-        Opt::new(Flag::Delimiter, 'd', "delimiter").takes("DELIM", "use DELIM instead of TAB for field delimiter"),
-        Opt::new(Flag::Fields, 'f', "fields").takes("LIST", "select only these fields; also print any line\nthat contains no delimiter character, unless\nthe -s option is specified"),
-        Opt::new(Flag::Ignored, 'n', "").says("(ignored)"),
-        Opt::long(Flag::Complement, "complement").says("complement the set of selected bytes, characters or fields"),
-        Opt::new(Flag::OnlyDelimited, 's', "only-delimited").says("do not print lines not containing delimiters"),
-        Opt::long(Flag::OutputDelimiter, "output-delimiter").takes("STRING", "use STRING as the output delimiter\nthe default is to use the input delimiter"),
-        Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
+        Opt::new(CutFlag::Bytes, 'b', "bytes").takes("LIST", "select only these bytes"),
+        Opt::new(CutFlag::Characters, 'c', "characters").takes("LIST", "select only these characters"),
+        Opt::new(CutFlag::Delimiter, 'd', "delimiter").takes("DELIM", "use DELIM instead of TAB for field delimiter"),
+        Opt::new(CutFlag::Fields, 'f', "fields").takes("LIST", "select only these fields; also print any line\nthat contains no delimiter character, unless\nthe -s option is specified"),
+        Opt::new(CutFlag::Ignored, 'n', "").says("(ignored)"),
+        Opt::long(CutFlag::Complement, "complement").says("complement the set of selected bytes, characters or fields"),
+        Opt::new(CutFlag::OnlyDelimited, 's', "only-delimited").says("do not print lines not containing delimiters"),
+        Opt::long(CutFlag::OutputDelimiter, "output-delimiter").takes("STRING", "use STRING as the output delimiter\nthe default is to use the input delimiter"),
+        Opt::new(CutFlag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
     ],
 )
 .after("Use one, and only one of -b, -c or -f.  Each LIST is made up of one\nrange, or many ranges separated by commas.  Selected input is written\nin the same order that it is read, and is written exactly once.\nEach range is one of:  N  N-  N-M  -M");
@@ -42,7 +42,7 @@ const SPEC: Spec<Flag> = Spec::new(
 /// A range of positions from 1, both ends included.
 type Range = (usize, usize);
 
-struct Plan {
+struct CutPlan {
     /// Sorted, disjoint.
     ranges: Vec<Range>,
     fields: bool,
@@ -64,17 +64,20 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }))
 }
 
-fn plan(p: &Parsed<Flag>) -> Result<Plan, Vec<u8>> {
-    let is_list = |flag: &Flag| matches!(flag, Flag::Bytes | Flag::Characters | Flag::Fields);
+fn plan(p: &ParsedOptions<CutFlag>) -> Result<CutPlan, Vec<u8>> {
+    let is_list =
+        |flag: &CutFlag| matches!(flag, CutFlag::Bytes | CutFlag::Characters | CutFlag::Fields);
     let mut lists = p.options.iter().filter(|(flag, _)| is_list(flag));
     let (fields, list) = match (lists.next(), lists.next()) {
         (None, _) => {
             return Err(b"you must specify a list of bytes, characters, or fields".to_vec());
         }
-        (Some((flag, list)), None) => (*flag == Flag::Fields, list.as_deref().unwrap_or_default()),
+        (Some((flag, list)), None) => {
+            (*flag == CutFlag::Fields, list.as_deref().unwrap_or_default())
+        }
         (Some(_), Some(_)) => return Err(b"only one list may be specified".to_vec()),
     };
-    let delimiter = match p.last(Flag::Delimiter) {
+    let delimiter = match p.last(CutFlag::Delimiter) {
         None => b'\t',
         Some(_) if !fields => {
             return Err(
@@ -85,23 +88,23 @@ fn plan(p: &Parsed<Flag>) -> Result<Plan, Vec<u8>> {
         Some([one]) => *one,
         Some(_) => return Err(b"the delimiter must be a single character".to_vec()),
     };
-    if p.has(Flag::OnlyDelimited) && !fields {
+    if p.has(CutFlag::OnlyDelimited) && !fields {
         return Err(
             b"suppressing non-delimited lines makes sense\n\tonly when operating on fields"
                 .to_vec(),
         );
     }
     let mut ranges = parse_list(list, fields)?;
-    if p.has(Flag::Complement) {
+    if p.has(CutFlag::Complement) {
         ranges = complement(&ranges);
     }
-    Ok(Plan {
+    Ok(CutPlan {
         ranges,
         fields,
         delimiter,
-        output: p.last(Flag::OutputDelimiter).map(<[u8]>::to_vec),
-        only_delimited: p.has(Flag::OnlyDelimited),
-        end: if p.has(Flag::ZeroTerminated) { 0 } else { b'\n' },
+        output: p.last(CutFlag::OutputDelimiter).map(<[u8]>::to_vec),
+        only_delimited: p.has(CutFlag::OnlyDelimited),
+        end: if p.has(CutFlag::ZeroTerminated) { 0 } else { b'\n' },
     })
 }
 
@@ -192,7 +195,7 @@ fn complement(ranges: &[Range]) -> Vec<Range> {
     out
 }
 
-fn bytes(reader: &mut impl BufRead, plan: &Plan, out: &mut Output) -> Result<(), Stop> {
+fn bytes(reader: &mut impl BufRead, plan: &CutPlan, out: &mut OutStream) -> Result<(), CopyStop> {
     let between = plan.output.as_deref().unwrap_or_default();
     input::for_each_line(reader, plan.end, |line, _| {
         let mut first = true;
@@ -211,7 +214,7 @@ fn bytes(reader: &mut impl BufRead, plan: &Plan, out: &mut Output) -> Result<(),
     })
 }
 
-fn fields(reader: &mut impl BufRead, plan: &Plan, out: &mut Output) -> Result<(), Stop> {
+fn fields(reader: &mut impl BufRead, plan: &CutPlan, out: &mut OutStream) -> Result<(), CopyStop> {
     if plan.delimiter == plan.end {
         return line_fields(reader, plan, out);
     }
@@ -220,7 +223,7 @@ fn fields(reader: &mut impl BufRead, plan: &Plan, out: &mut Output) -> Result<()
     // With the input's own delimiter, neighbouring fields are copied in one piece.
     let whole_runs = between == default;
     input::for_each_line(reader, plan.end, |line, _| {
-        let Some(mut field) = Field::first(line, plan.delimiter) else {
+        let Some(mut field) = LineField::first(line, plan.delimiter) else {
             if !plan.only_delimited {
                 put(out, line)?;
                 put(out, &[plan.end])?;
@@ -254,7 +257,7 @@ fn fields(reader: &mut impl BufRead, plan: &Plan, out: &mut Output) -> Result<()
 }
 
 /// The field that a walk along a line has come to.
-struct Field<'l> {
+struct LineField<'l> {
     line: &'l [u8],
     delimiters: memchr::Memchr<'l>,
     /// Counted from 1.
@@ -264,13 +267,13 @@ struct Field<'l> {
     is_last: bool,
 }
 
-impl<'l> Field<'l> {
+impl<'l> LineField<'l> {
     /// The first field of a line that has several.
     #[inline]
-    fn first(line: &'l [u8], delimiter: u8) -> Option<Field<'l>> {
+    fn first(line: &'l [u8], delimiter: u8) -> Option<LineField<'l>> {
         let mut delimiters = memchr::memchr_iter(delimiter, line);
         let end = delimiters.next()?;
-        Some(Field { line, delimiters, number: 1, start: 0, end, is_last: false })
+        Some(LineField { line, delimiters, number: 1, start: 0, end, is_last: false })
     }
 
     #[inline]
@@ -315,7 +318,11 @@ impl<'l> Field<'l> {
 }
 
 /// `-d $'\n'`: each line is a field of the whole input.
-fn line_fields(reader: &mut impl BufRead, plan: &Plan, out: &mut Output) -> Result<(), Stop> {
+fn line_fields(
+    reader: &mut impl BufRead,
+    plan: &CutPlan,
+    out: &mut OutStream,
+) -> Result<(), CopyStop> {
     let default = [plan.delimiter];
     let between = plan.output.as_deref().unwrap_or(&default);
     let (mut field, mut first, mut any) = (0usize, true, false);

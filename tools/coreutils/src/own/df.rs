@@ -3,16 +3,16 @@
 
 use std::io::Write;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta;
 
-use crate::common::number::Scale;
+use crate::common::number::SizeScale;
 use crate::common::{input, locale, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum DfFlag {
     All,
     BlockSize,
     ExcludeType,
@@ -32,39 +32,40 @@ enum Flag {
     Type,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<DfFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Show information about the file system on which each FILE resides,\nor all file systems by default.",
     &[
-        Opt::new(Flag::All, 'a', "all")
+        Opt::new(DfFlag::All, 'a', "all")
             .says("include pseudo, duplicate, inaccessible file systems"),
-        Opt::new(Flag::BlockSize, 'B', "block-size")
+        Opt::new(DfFlag::BlockSize, 'B', "block-size")
             .takes("SIZE", "scale sizes by SIZE before printing them"),
-        Opt::new(Flag::HumanReadable, 'h', "human-readable")
+        Opt::new(DfFlag::HumanReadable, 'h', "human-readable")
             .says("print sizes in powers of 1024 (e.g., 1023M)"),
-        Opt::new(Flag::Si, 'H', "si").says("print sizes in powers of 1000 (e.g., 1.1G)"),
-        Opt::new(Flag::Inodes, 'i', "inodes").says("list inode information instead of block usage"),
-        Opt::new(Flag::Kibibytes, 'k', "").says("like --block-size=1K"),
-        Opt::new(Flag::Mebibytes, 'm', "").says("like --block-size=1M"),
-        Opt::new(Flag::Local, 'l', "local").says("limit listing to local file systems"),
-        Opt::long(Flag::NoSync, "no-sync")
+        Opt::new(DfFlag::Si, 'H', "si").says("print sizes in powers of 1000 (e.g., 1.1G)"),
+        Opt::new(DfFlag::Inodes, 'i', "inodes")
+            .says("list inode information instead of block usage"),
+        Opt::new(DfFlag::Kibibytes, 'k', "").says("like --block-size=1K"),
+        Opt::new(DfFlag::Mebibytes, 'm', "").says("like --block-size=1M"),
+        Opt::new(DfFlag::Local, 'l', "local").says("limit listing to local file systems"),
+        Opt::long(DfFlag::NoSync, "no-sync")
             .says("do not invoke sync before getting usage info (default)"),
-        Opt::long(Flag::Output, "output")
+        Opt::long(DfFlag::Output, "output")
             .may_take("FIELDS", "use the output format defined by FIELDS"),
-        Opt::new(Flag::Portability, 'P', "portability").says("use the POSIX output format"),
-        Opt::long(Flag::Sync, "sync").says("invoke sync before getting usage info"),
-        Opt::long(Flag::Total, "total").says("produce a grand total"),
-        Opt::new(Flag::Type, 't', "type")
+        Opt::new(DfFlag::Portability, 'P', "portability").says("use the POSIX output format"),
+        Opt::long(DfFlag::Sync, "sync").says("invoke sync before getting usage info"),
+        Opt::long(DfFlag::Total, "total").says("produce a grand total"),
+        Opt::new(DfFlag::Type, 't', "type")
             .takes("TYPE", "limit listing to file systems of type TYPE"),
-        Opt::new(Flag::PrintType, 'T', "print-type").says("print file system type"),
-        Opt::new(Flag::ExcludeType, 'x', "exclude-type")
+        Opt::new(DfFlag::PrintType, 'T', "print-type").says("print file system type"),
+        Opt::new(DfFlag::ExcludeType, 'x', "exclude-type")
             .takes("TYPE", "limit listing to file systems not of type TYPE"),
-        Opt::new(Flag::Ignored, 'v', "").says("(ignored)"),
+        Opt::new(DfFlag::Ignored, 'v', "").says("(ignored)"),
     ],
 );
 
 /// Size and use of the file system.
-pub(crate) struct Space {
+pub(crate) struct DiskSpace {
     pub total: u64,
     pub used: u64,
     pub available: u64,
@@ -73,14 +74,14 @@ pub(crate) struct Space {
 }
 
 /// What the host says, else a file system of 1 GiB with nothing known to be used.
-pub(crate) fn space() -> Space {
+pub(crate) fn space() -> DiskSpace {
     let text = std::fs::read_to_string("/proc/wasibox/space").unwrap_or_default();
     let n: Vec<u64> = text.split_ascii_whitespace().filter_map(|w| w.parse().ok()).collect();
     let (total, used, inodes, inodes_used) = match n[..] {
         [t, u, i, j] => (t, u, i, j),
         _ => (1 << 30, 0, 1 << 20, 0),
     };
-    Space {
+    DiskSpace {
         total,
         used,
         available: total.saturating_sub(used),
@@ -104,8 +105,8 @@ const FIELDS: [(&str, &str); 12] = [
     ("target", "Mounted on"),
 ];
 
-struct Plan {
-    scale: Scale,
+struct DfPlan {
+    scale: SizeScale,
     /// What the column of sizes is called.
     heading: String,
     columns: Vec<&'static str>,
@@ -122,12 +123,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     plan(ctx, args).map(|plan| show(ctx, &plan))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DfPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let (scale, mut heading) = scale(&p).map_err(|text| {
         input::failure(ctx, &[b"invalid --block-size argument ", &quote::always(&text)])
     })?;
-    let portable = p.has(Flag::Portability);
+    let portable = p.has(DfFlag::Portability);
     if portable && heading == "1K-blocks" {
         heading = "1024-blocks".to_string();
     }
@@ -135,31 +136,31 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         let shown = quote::always(name.as_bytes());
         input::usage_error(ctx, &[b"option --output: field ", &shown, b" unknown"])
     })?;
-    Ok(Plan {
+    Ok(DfPlan {
         scale,
         heading,
         columns,
-        chosen: p.has(Flag::Output),
+        chosen: p.has(DfFlag::Output),
         portable,
-        total: p.has(Flag::Total),
-        other_type: p.last(Flag::Type).is_some_and(|t| t != b"wasibox")
-            || p.all(Flag::ExcludeType).any(|t| t == b"wasibox"),
+        total: p.has(DfFlag::Total),
+        other_type: p.last(DfFlag::Type).is_some_and(|t| t != b"wasibox")
+            || p.all(DfFlag::ExcludeType).any(|t| t == b"wasibox"),
         files: p.operands,
     })
 }
 
 /// How sizes are shown, and what their column is called. `Err` holds an argument that is no size.
-fn scale(p: &Parsed<Flag>) -> Result<(Scale, String), Vec<u8>> {
-    let mut chosen = (Scale::Units(1024, ""), "1K-blocks".to_string());
+fn scale(p: &ParsedOptions<DfFlag>) -> Result<(SizeScale, String), Vec<u8>> {
+    let mut chosen = (SizeScale::Units(1024, ""), "1K-blocks".to_string());
     for (flag, value) in &p.options {
         chosen = match flag {
-            Flag::HumanReadable => (Scale::Human(1024), "Size".to_string()),
-            Flag::Si => (Scale::Human(1000), "Size".to_string()),
-            Flag::Kibibytes => (Scale::Units(1024, ""), "1K-blocks".to_string()),
-            Flag::Mebibytes => (Scale::Units(1 << 20, ""), "1M-blocks".to_string()),
-            Flag::BlockSize => {
+            DfFlag::HumanReadable => (SizeScale::Human(1024), "Size".to_string()),
+            DfFlag::Si => (SizeScale::Human(1000), "Size".to_string()),
+            DfFlag::Kibibytes => (SizeScale::Units(1024, ""), "1K-blocks".to_string()),
+            DfFlag::Mebibytes => (SizeScale::Units(1 << 20, ""), "1M-blocks".to_string()),
+            DfFlag::BlockSize => {
                 let text = value.as_deref().unwrap_or_default();
-                let scale = Scale::parse(text).ok_or(text)?;
+                let scale = SizeScale::parse(text).ok_or(text)?;
                 let shown = String::from_utf8_lossy(text);
                 let one = if text.first().is_some_and(u8::is_ascii_digit) { "" } else { "1" };
                 (scale, format!("{one}{shown}-blocks"))
@@ -171,20 +172,20 @@ fn scale(p: &Parsed<Flag>) -> Result<(Scale, String), Vec<u8>> {
 }
 
 /// The columns to show. `Err` holds a name that is none.
-fn columns(p: &Parsed<Flag>) -> Result<Vec<&'static str>, String> {
-    if !p.has(Flag::Output) {
+fn columns(p: &ParsedOptions<DfFlag>) -> Result<Vec<&'static str>, String> {
+    if !p.has(DfFlag::Output) {
         let mut columns = vec!["source"];
-        if p.has(Flag::PrintType) {
+        if p.has(DfFlag::PrintType) {
             columns.push("fstype");
         }
-        columns.extend(match p.has(Flag::Inodes) {
+        columns.extend(match p.has(DfFlag::Inodes) {
             true => ["itotal", "iused", "iavail", "ipcent"],
             false => ["size", "used", "avail", "pcent"],
         });
         columns.push("target");
         return Ok(columns);
     }
-    let Some(list) = p.last(Flag::Output) else {
+    let Some(list) = p.last(DfFlag::Output) else {
         return Ok(FIELDS.iter().map(|f| f.0).collect());
     };
     let field = |name: &str| FIELDS.iter().find(|f| f.0 == name).map(|f| f.0);
@@ -192,7 +193,7 @@ fn columns(p: &Parsed<Flag>) -> Result<Vec<&'static str>, String> {
     list.split(',').map(|name| field(name).ok_or_else(|| name.to_string())).collect()
 }
 
-fn show(ctx: &mut Ctx<'_>, plan: &Plan) -> Exit {
+fn show(ctx: &mut Ctx<'_>, plan: &DfPlan) -> Exit {
     let mut exit = Exit::SUCCESS;
     let mut files: Vec<&[u8]> = Vec::new();
     for f in &plan.files {
@@ -221,9 +222,9 @@ fn show(ctx: &mut Ctx<'_>, plan: &Plan) -> Exit {
     exit
 }
 
-impl Plan {
+impl DfPlan {
     fn headings(&self) -> Vec<String> {
-        let human = matches!(self.scale, Scale::Human(_));
+        let human = matches!(self.scale, SizeScale::Human(_));
         let heading = |column: &&str| match *column {
             "size" => self.heading.clone(),
             "avail" if !human && !self.chosen => "Available".to_string(),
@@ -233,7 +234,7 @@ impl Plan {
         self.columns.iter().map(heading).collect()
     }
 
-    fn row(&self, space: &Space, source: &str, target: &str, file: &str) -> Vec<String> {
+    fn row(&self, space: &DiskSpace, source: &str, target: &str, file: &str) -> Vec<String> {
         let inodes_used = space.inodes - space.inodes_free;
         let cell = |column: &&str| match *column {
             "source" => source.to_string(),

@@ -4,21 +4,21 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::path::names_in;
-use box_sys::{Kind, Stat, meta};
-use box_text::glob::{Options as GlobOptions, Pattern};
+use box_sys::{FileKind, Stat, meta};
+use box_text::glob::{GlobOptions, GlobPattern};
 use box_text::time::Zone;
 use box_text::time::{civil, strftime};
 
 use super::stat::blocks;
-use crate::common::number::{self, Scale};
+use crate::common::number::{self, SizeScale};
 use crate::common::{files0, input, paths, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum DuFlag {
     All,
     ApparentSize,
     BlockSize,
@@ -46,40 +46,40 @@ enum Flag {
     Total,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<DuFlag> = Spec::new(
     "[OPTION]... [FILE]...\n  or:  du [OPTION]... --files0-from=F",
     "Summarize device usage of the set of FILEs, recursively for directories.",
     &[
-        Opt::new(Flag::Null, '0', "null").says("end each output line with NUL, not newline"),
-        Opt::new(Flag::All, 'a', "all").says("write counts for all files, not just directories"),
-        Opt::long(Flag::ApparentSize, "apparent-size").says("print apparent sizes rather than device usage"),
-        Opt::new(Flag::BlockSize, 'B', "block-size").takes("SIZE", "scale sizes by SIZE before printing them"),
-        Opt::new(Flag::Bytes, 'b', "bytes").says("equivalent to '--apparent-size --block-size=1'"),
-        Opt::new(Flag::Total, 'c', "total").says("produce a grand total"),
-        Opt::new(Flag::DereferenceArgs, 'D', "dereference-args").says("dereference only symlinks that are listed on the\ncommand line"),
-        Opt::new(Flag::MaxDepth, 'd', "max-depth").takes("N", "print the total for a directory (or file, with --all)\nonly if it is N or fewer levels below the argument"),
-        Opt::long(Flag::Files0From, "files0-from").takes("F", "summarize the NUL-terminated file names in file F"),
-        Opt::new(Flag::DereferenceArgs, 'H', "").says("equivalent to --dereference-args (-D)"),
-        Opt::new(Flag::HumanReadable, 'h', "human-readable").says("print sizes in human readable format (e.g., 1K 234M 2G)"),
-        Opt::long(Flag::Inodes, "inodes").says("list inode usage information instead of block usage"),
-        Opt::new(Flag::Kibibytes, 'k', "").says("like --block-size=1K"),
-        Opt::new(Flag::Dereference, 'L', "dereference").says("dereference all symbolic links"),
-        Opt::new(Flag::CountLinks, 'l', "count-links").says("count sizes many times if hard linked"),
-        Opt::new(Flag::Mebibytes, 'm', "").says("like --block-size=1M"),
-        Opt::new(Flag::NoDereference, 'P', "no-dereference").says("don't follow any symbolic links (this is the default)"),
-        Opt::new(Flag::SeparateDirs, 'S', "separate-dirs").says("for directories do not include size of subdirectories"),
-        Opt::long(Flag::Si, "si").says("like -h, but use powers of 1000 not 1024"),
-        Opt::new(Flag::Summarize, 's', "summarize").says("display only a total for each argument"),
-        Opt::new(Flag::Threshold, 't', "threshold").takes("SIZE", "exclude entries smaller than SIZE if positive,\nor entries greater than SIZE if negative"),
-        Opt::long(Flag::Time, "time").may_take("WORD", "show time of the last modification"),
-        Opt::long(Flag::TimeStyle, "time-style").takes("STYLE", "full-iso, long-iso, iso, or +FORMAT"),
-        Opt::new(Flag::ExcludeFrom, 'X', "exclude-from").takes("FILE", "exclude files that match any pattern in FILE"),
-        Opt::long(Flag::Exclude, "exclude").takes("PATTERN", "exclude files that match PATTERN"),
-        Opt::new(Flag::OneFileSystem, 'x', "one-file-system").says("skip directories on different file systems"),
+        Opt::new(DuFlag::Null, '0', "null").says("end each output line with NUL, not newline"),
+        Opt::new(DuFlag::All, 'a', "all").says("write counts for all files, not just directories"),
+        Opt::long(DuFlag::ApparentSize, "apparent-size").says("print apparent sizes rather than device usage"),
+        Opt::new(DuFlag::BlockSize, 'B', "block-size").takes("SIZE", "scale sizes by SIZE before printing them"),
+        Opt::new(DuFlag::Bytes, 'b', "bytes").says("equivalent to '--apparent-size --block-size=1'"),
+        Opt::new(DuFlag::Total, 'c', "total").says("produce a grand total"),
+        Opt::new(DuFlag::DereferenceArgs, 'D', "dereference-args").says("dereference only symlinks that are listed on the\ncommand line"),
+        Opt::new(DuFlag::MaxDepth, 'd', "max-depth").takes("N", "print the total for a directory (or file, with --all)\nonly if it is N or fewer levels below the argument"),
+        Opt::long(DuFlag::Files0From, "files0-from").takes("F", "summarize the NUL-terminated file names in file F"),
+        Opt::new(DuFlag::DereferenceArgs, 'H', "").says("equivalent to --dereference-args (-D)"),
+        Opt::new(DuFlag::HumanReadable, 'h', "human-readable").says("print sizes in human readable format (e.g., 1K 234M 2G)"),
+        Opt::long(DuFlag::Inodes, "inodes").says("list inode usage information instead of block usage"),
+        Opt::new(DuFlag::Kibibytes, 'k', "").says("like --block-size=1K"),
+        Opt::new(DuFlag::Dereference, 'L', "dereference").says("dereference all symbolic links"),
+        Opt::new(DuFlag::CountLinks, 'l', "count-links").says("count sizes many times if hard linked"),
+        Opt::new(DuFlag::Mebibytes, 'm', "").says("like --block-size=1M"),
+        Opt::new(DuFlag::NoDereference, 'P', "no-dereference").says("don't follow any symbolic links (this is the default)"),
+        Opt::new(DuFlag::SeparateDirs, 'S', "separate-dirs").says("for directories do not include size of subdirectories"),
+        Opt::long(DuFlag::Si, "si").says("like -h, but use powers of 1000 not 1024"),
+        Opt::new(DuFlag::Summarize, 's', "summarize").says("display only a total for each argument"),
+        Opt::new(DuFlag::Threshold, 't', "threshold").takes("SIZE", "exclude entries smaller than SIZE if positive,\nor entries greater than SIZE if negative"),
+        Opt::long(DuFlag::Time, "time").may_take("WORD", "show time of the last modification"),
+        Opt::long(DuFlag::TimeStyle, "time-style").takes("STYLE", "full-iso, long-iso, iso, or +FORMAT"),
+        Opt::new(DuFlag::ExcludeFrom, 'X', "exclude-from").takes("FILE", "exclude files that match any pattern in FILE"),
+        Opt::long(DuFlag::Exclude, "exclude").takes("PATTERN", "exclude files that match PATTERN"),
+        Opt::new(DuFlag::OneFileSystem, 'x', "one-file-system").says("skip directories on different file systems"),
     ],
 );
 
-struct Options {
+struct DuOptions {
     all: bool,
     apparent: bool,
     inodes: bool,
@@ -89,17 +89,17 @@ struct Options {
     follow: bool,
     follow_operands: bool,
     depth: usize,
-    scale: Scale,
+    scale: SizeScale,
     /// Smallest size shown, or largest if negative.
     threshold: i128,
     time: Option<(u8, Vec<u8>)>,
-    exclude: Vec<Pattern>,
+    exclude: Vec<GlobPattern>,
     end: u8,
     zone: Zone,
 }
 
 /// A directory being summed.
-struct Open {
+struct SummedDir {
     name: Vec<u8>,
     entries: Vec<Vec<u8>>,
     own: u64,
@@ -111,7 +111,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let o = options(ctx, &p)?;
     let (files, mut exit) = files(ctx, &p)?;
-    let mut walk = Walk {
+    let mut walk = DuWalk {
         options: &o,
         may_repeat: files.len() > 1,
         seen: HashSet::new(),
@@ -128,16 +128,16 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if !walk.ok {
         exit = Exit::FAILURE;
     }
-    if p.has(Flag::Total) {
+    if p.has(DuFlag::Total) {
         line(ctx, b"total", total, newest, &o);
     }
     Ok(exit)
 }
 
-fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
+fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<DuOptions, Exit> {
     let (scale, apparent) = scale(ctx, p)?;
     let depth = depth(ctx, p)?;
-    let threshold = match p.last(Flag::Threshold) {
+    let threshold = match p.last(DuFlag::Threshold) {
         Some(text) => threshold(text).ok_or_else(|| {
             input::failure(ctx, &[b"invalid --threshold argument ", &quote::always(text)])
         })?,
@@ -145,65 +145,65 @@ fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
     };
     let time = time_format(ctx, p)?;
     let exclude = patterns(ctx, p)?;
-    let links = [Flag::Dereference, Flag::NoDereference, Flag::DereferenceArgs];
+    let links = [DuFlag::Dereference, DuFlag::NoDereference, DuFlag::DereferenceArgs];
     let links = p.last_of(&links);
-    let counts_inodes = p.has(Flag::Inodes);
-    Ok(Options {
-        all: p.has(Flag::All),
+    let counts_inodes = p.has(DuFlag::Inodes);
+    Ok(DuOptions {
+        all: p.has(DuFlag::All),
         apparent,
         inodes: counts_inodes,
-        count_links: p.has(Flag::CountLinks) || p.has(Flag::Dereference),
-        separate: p.has(Flag::SeparateDirs),
-        one_file_system: p.has(Flag::OneFileSystem),
-        follow: links == Some(Flag::Dereference),
-        follow_operands: matches!(links, Some(Flag::Dereference | Flag::DereferenceArgs)),
+        count_links: p.has(DuFlag::CountLinks) || p.has(DuFlag::Dereference),
+        separate: p.has(DuFlag::SeparateDirs),
+        one_file_system: p.has(DuFlag::OneFileSystem),
+        follow: links == Some(DuFlag::Dereference),
+        follow_operands: matches!(links, Some(DuFlag::Dereference | DuFlag::DereferenceArgs)),
         depth,
-        scale: match counts_inodes && !p.has(Flag::HumanReadable) {
-            true => Scale::Units(1, ""),
+        scale: match counts_inodes && !p.has(DuFlag::HumanReadable) {
+            true => SizeScale::Units(1, ""),
             false => scale,
         },
         threshold,
         time,
         exclude,
-        end: if p.has(Flag::Null) { 0 } else { b'\n' },
+        end: if p.has(DuFlag::Null) { 0 } else { b'\n' },
         zone: ctx.zone(),
     })
 }
 
 /// How sizes are shown, and whether they are the apparent ones.
-fn scale(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<(Scale, bool), Exit> {
+fn scale(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(SizeScale, bool), Exit> {
     let mut scale = env_scale(ctx);
     for (flag, value) in &p.options {
         scale = match flag {
-            Flag::HumanReadable => Scale::Human(1024),
-            Flag::Si => Scale::Human(1000),
-            Flag::Kibibytes => Scale::Units(1024, ""),
-            Flag::Mebibytes => Scale::Units(1 << 20, ""),
-            Flag::Bytes => Scale::Units(1, ""),
-            Flag::BlockSize => {
+            DuFlag::HumanReadable => SizeScale::Human(1024),
+            DuFlag::Si => SizeScale::Human(1000),
+            DuFlag::Kibibytes => SizeScale::Units(1024, ""),
+            DuFlag::Mebibytes => SizeScale::Units(1 << 20, ""),
+            DuFlag::Bytes => SizeScale::Units(1, ""),
+            DuFlag::BlockSize => {
                 let text = value.as_deref().unwrap_or_default();
                 let what = b"invalid --block-size argument ";
-                Scale::parse(text)
+                SizeScale::parse(text)
                     .ok_or_else(|| input::failure(ctx, &[what, &quote::always(text)]))?
             }
             _ => scale,
         };
     }
-    Ok((scale, p.has(Flag::ApparentSize) || p.has(Flag::Bytes)))
+    Ok((scale, p.has(DuFlag::ApparentSize) || p.has(DuFlag::Bytes)))
 }
 
 /// How deep below operands directories are shown.
-fn depth(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<usize, Exit> {
-    let given = match p.last(Flag::MaxDepth) {
+fn depth(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<usize, Exit> {
+    let given = match p.last(DuFlag::MaxDepth) {
         Some(text) => Some(number::decimal(text).ok_or_else(|| {
             input::usage_error(ctx, &[b"invalid maximum depth ", &quote::always(text)])
         })?),
         None => None,
     };
-    if !p.has(Flag::Summarize) {
+    if !p.has(DuFlag::Summarize) {
         return Ok(given.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX)));
     }
-    if p.has(Flag::All) {
+    if p.has(DuFlag::All) {
         return Err(input::usage_error(ctx, &[b"cannot both summarize and show all entries"]));
     }
     match given.filter(|n| *n > 0) {
@@ -216,18 +216,18 @@ fn depth(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<usize, Exit> {
 }
 
 /// Names that are left out.
-fn patterns(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Vec<Pattern>, Exit> {
-    let mut texts: Vec<Vec<u8>> = p.all(Flag::Exclude).map(<[u8]>::to_vec).collect();
-    for file in p.all(Flag::ExcludeFrom) {
+fn patterns(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<Vec<GlobPattern>, Exit> {
+    let mut texts: Vec<Vec<u8>> = p.all(DuFlag::Exclude).map(<[u8]>::to_vec).collect();
+    for file in p.all(DuFlag::ExcludeFrom) {
         let text = ctx.read(file).map_err(|e| input::file_error(ctx, file, &e))?;
         texts.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }
-    Ok(texts.iter().map(|t| Pattern::new(t, GlobOptions::default())).collect())
+    Ok(texts.iter().map(|t| GlobPattern::new(t, GlobOptions::default())).collect())
 }
 
 /// The operands, and the status so far.
-fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<(Vec<Vec<u8>>, Exit), Exit> {
-    let Some(list) = p.last(Flag::Files0From) else {
+fn files(ctx: &mut Ctx<'_>, p: &ParsedOptions<DuFlag>) -> Result<(Vec<Vec<u8>>, Exit), Exit> {
+    let Some(list) = p.last(DuFlag::Files0From) else {
         let default = || vec![b".".to_vec()];
         let files = Some(p.operands.clone()).filter(|files| !files.is_empty());
         return Ok((files.unwrap_or_else(default), Exit::SUCCESS));
@@ -236,11 +236,11 @@ fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<(Vec<Vec<u8>>, Exit), Ex
     Ok((names, if bad > 0 { Exit::FAILURE } else { Exit::SUCCESS }))
 }
 
-fn env_scale(ctx: &Ctx<'_>) -> Scale {
+fn env_scale(ctx: &Ctx<'_>) -> SizeScale {
     let value =
         [&b"DU_BLOCK_SIZE"[..], b"BLOCK_SIZE", b"BLOCKSIZE"].iter().find_map(|n| ctx.env.get(n));
     let default = if ctx.env.get(b"POSIXLY_CORRECT").is_some() { 512 } else { 1024 };
-    value.and_then(Scale::parse).unwrap_or(Scale::Units(default, ""))
+    value.and_then(SizeScale::parse).unwrap_or(SizeScale::Units(default, ""))
 }
 
 fn threshold(text: &[u8]) -> Option<i128> {
@@ -252,11 +252,14 @@ fn threshold(text: &[u8]) -> Option<i128> {
     if negative { (n != 0).then_some(-n) } else { Some(n) }
 }
 
-fn time_format(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<(u8, Vec<u8>)>, Exit> {
-    if !p.has(Flag::Time) {
+fn time_format(
+    ctx: &mut Ctx<'_>,
+    p: &ParsedOptions<DuFlag>,
+) -> Result<Option<(u8, Vec<u8>)>, Exit> {
+    if !p.has(DuFlag::Time) {
         return Ok(None);
     }
-    let which = match p.last(Flag::Time) {
+    let which = match p.last(DuFlag::Time) {
         None => b'm',
         Some(b"ctime" | b"status") => b'c',
         Some(b"atime" | b"access" | b"use") => b'a',
@@ -268,7 +271,7 @@ fn time_format(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<(u8, Vec<u8
         }
     };
     let style = p
-        .last(Flag::TimeStyle)
+        .last(DuFlag::TimeStyle)
         .or_else(|| ctx.env.get(b"TIME_STYLE"))
         .unwrap_or(b"long-iso")
         .to_vec();
@@ -287,13 +290,17 @@ fn time_format(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<(u8, Vec<u8
     Ok(Some((which, format)))
 }
 
-impl Options {
+impl DuOptions {
     fn size(&self, s: &Stat) -> u64 {
         if self.inodes {
             1
         } else if self.apparent {
             // Directories have no contents of their own to count.
-            if matches!(s.kind, Kind::File | Kind::Symlink | Kind::Dir) { s.size } else { 0 }
+            if matches!(s.kind, FileKind::File | FileKind::Symlink | FileKind::Dir) {
+                s.size
+            } else {
+                0
+            }
         } else {
             blocks(s) * 512
         }
@@ -316,7 +323,7 @@ impl Options {
     }
 }
 
-fn line(ctx: &mut Ctx<'_>, name: &[u8], size: u64, time: u64, o: &Options) {
+fn line(ctx: &mut Ctx<'_>, name: &[u8], size: u64, time: u64, o: &DuOptions) {
     let shown = i128::from(size);
     if o.threshold > 0 && shown < o.threshold || o.threshold < 0 && shown > -o.threshold {
         return;
@@ -334,20 +341,20 @@ fn line(ctx: &mut Ctx<'_>, name: &[u8], size: u64, time: u64, o: &Options) {
 }
 
 /// A walk through the operands.
-struct Walk<'o> {
-    options: &'o Options,
+struct DuWalk<'o> {
+    options: &'o DuOptions,
     /// A file may be met again under the same name, because there are several operands.
     may_repeat: bool,
     /// Files that were counted, by identity.
     seen: HashSet<(u64, u64)>,
     /// Directories on the way down.
-    stack: Vec<Open>,
+    stack: Vec<SummedDir>,
     /// The file system that the operand is on.
     device: Option<u64>,
     ok: bool,
 }
 
-impl Walk<'_> {
+impl DuWalk<'_> {
     /// Shows an operand and what is below it; its size and newest time.
     fn operand(&mut self, ctx: &mut Ctx<'_>, operand: &[u8]) -> (u64, u64) {
         let o = self.options;
@@ -414,19 +421,19 @@ impl Walk<'_> {
         }
         // A file with several names counts once.
         let shared =
-            stat.kind == Kind::Dir || (stat.nlink > 1 || self.may_repeat) && !o.count_links;
+            stat.kind == FileKind::Dir || (stat.nlink > 1 || self.may_repeat) && !o.count_links;
         if shared && stat.ino != 0 && !self.seen.insert((stat.dev, stat.ino)) {
             return None;
         }
         let (size, time) = (o.size(&stat), o.time(&stat));
-        if stat.kind != Kind::Dir {
+        if stat.kind != FileKind::Dir {
             return Some((size, time));
         }
         match names_in(&ctx.path(name)) {
             Ok(mut entries) => {
                 entries.reverse();
                 let name = name.to_vec();
-                self.stack.push(Open { name, entries, own: size, below: 0, newest: time });
+                self.stack.push(SummedDir { name, entries, own: size, below: 0, newest: time });
                 None
             }
             Err(e) => {

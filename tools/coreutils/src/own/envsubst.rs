@@ -9,14 +9,14 @@ use crate::common::input;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum EnvsubstFlag {
     Variables,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<EnvsubstFlag> = Spec::new(
     "[OPTION] [SHELL-FORMAT]",
     "Substitutes the values of environment variables.",
-    &[Opt::new(Flag::Variables, 'v', "variables")
+    &[Opt::new(EnvsubstFlag::Variables, 'v', "variables")
         .says("output the variables occurring in SHELL-FORMAT")],
 )
 .after("In normal operation mode, standard input is copied to standard output,\nwith references to environment variables of the form $VARIABLE or ${VARIABLE}\nbeing replaced with the corresponding values.  If a SHELL-FORMAT is given,\nonly those environment variables that are referenced in SHELL-FORMAT are\nsubstituted; otherwise all environment variables references occurring in\nstandard input are substituted.");
@@ -28,7 +28,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Ok(Exit::FAILURE);
     }
     let format = p.operands.first();
-    if p.has(Flag::Variables) {
+    if p.has(EnvsubstFlag::Variables) {
         let Some(format) = format else {
             ctx.error("missing arguments");
             return Ok(Exit::FAILURE);

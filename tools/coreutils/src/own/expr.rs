@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::io::Write;
 
 use box_applet::{Ctx, Ended, Exit};
-use box_text::regex::{Captures, Options, Regex, RegexError, Syntax};
+use box_text::regex::{Captures, Regex, RegexError, RegexOptions, RegexSyntax};
 use num_bigint::BigInt;
 use num_traits::{ToPrimitive, Zero};
 
@@ -57,7 +57,7 @@ const LEVELS: &[&[&[u8]]] = &[
 
 /// Why there is no value.
 #[derive(Debug)]
-enum Problem {
+enum ExprProblem {
     /// The last word, behind which one is missing.
     Missing(Vec<u8>),
     Unexpected(Vec<u8>),
@@ -74,31 +74,33 @@ enum Problem {
     Endless,
 }
 
-impl Problem {
+impl ExprProblem {
     /// The message in parts.
     fn parts(&self) -> (&'static str, Vec<u8>) {
         match self {
-            Problem::Missing(word) => {
+            ExprProblem::Missing(word) => {
                 ("syntax error: missing argument after ", quote::always(word))
             }
-            Problem::Unexpected(word) => {
+            ExprProblem::Unexpected(word) => {
                 ("syntax error: unexpected argument ", quote::always(word))
             }
-            Problem::UnexpectedClose => ("syntax error: unexpected ')'", Vec::new()),
-            Problem::OpenAfter(word) => ("syntax error: expecting ')' after ", quote::always(word)),
-            Problem::OpenInstead(word) => {
+            ExprProblem::UnexpectedClose => ("syntax error: unexpected ')'", Vec::new()),
+            ExprProblem::OpenAfter(word) => {
+                ("syntax error: expecting ')' after ", quote::always(word))
+            }
+            ExprProblem::OpenInstead(word) => {
                 ("syntax error: expecting ')' instead of ", quote::always(word))
             }
-            Problem::TooDeep => ("the expression is nested too deeply", Vec::new()),
-            Problem::NoInteger => ("non-integer argument", Vec::new()),
-            Problem::DivisionByZero => ("division by zero", Vec::new()),
-            Problem::Pattern(e) => ("", e.to_string().into_bytes()),
-            Problem::Endless => ("the pattern takes too long to match", Vec::new()),
+            ExprProblem::TooDeep => ("the expression is nested too deeply", Vec::new()),
+            ExprProblem::NoInteger => ("non-integer argument", Vec::new()),
+            ExprProblem::DivisionByZero => ("division by zero", Vec::new()),
+            ExprProblem::Pattern(e) => ("", e.to_string().into_bytes()),
+            ExprProblem::Endless => ("the pattern takes too long to match", Vec::new()),
         }
     }
 
     fn status(&self) -> Exit {
-        if matches!(self, Problem::Endless) { ERROR } else { Exit::USAGE }
+        if matches!(self, ExprProblem::Endless) { ERROR } else { Exit::USAGE }
     }
 }
 
@@ -114,7 +116,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         input::missing_operand(ctx, None);
         return Err(Exit::USAGE);
     }
-    let mut parser = Parser { words, at: 0, depth: 0, utf8: ctx.env.is_utf8() };
+    let mut parser = ExprParser { words, at: 0, depth: 0, utf8: ctx.env.is_utf8() };
     match parser.whole() {
         Ok(value) => {
             let status = if value.is_null() { Exit::FAILURE } else { Exit::SUCCESS };
@@ -132,22 +134,22 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 /// A value: what an operand is as written, or what an operator computed.
 #[derive(Clone, Debug)]
-enum Value {
+enum ExprValue {
     Integer(BigInt),
     Text(Vec<u8>),
 }
 
-impl Value {
-    fn count(n: usize) -> Value {
-        Value::Integer(n.into())
+impl ExprValue {
+    fn count(n: usize) -> ExprValue {
+        ExprValue::Integer(n.into())
     }
 
     /// Whether `|` and `&` pass over it: empty, or zero.
     fn is_null(&self) -> bool {
         match self {
-            Value::Integer(n) => n.is_zero(),
-            Value::Text(text) if text.is_empty() => true,
-            Value::Text(text) => {
+            ExprValue::Integer(n) => n.is_zero(),
+            ExprValue::Text(text) if text.is_empty() => true,
+            ExprValue::Text(text) => {
                 let digits = text.strip_prefix(b"-").unwrap_or(text);
                 !digits.is_empty() && digits.iter().all(|c| *c == b'0')
             }
@@ -156,15 +158,15 @@ impl Value {
 
     fn into_text(self) -> Vec<u8> {
         match self {
-            Value::Integer(n) => n.to_string().into_bytes(),
-            Value::Text(text) => text,
+            ExprValue::Integer(n) => n.to_string().into_bytes(),
+            ExprValue::Text(text) => text,
         }
     }
 
     fn integer(&self) -> Option<BigInt> {
         match self {
-            Value::Integer(n) => Some(n.clone()),
-            Value::Text(text) => {
+            ExprValue::Integer(n) => Some(n.clone()),
+            ExprValue::Text(text) => {
                 let digits = text.strip_prefix(b"-").unwrap_or(text);
                 let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
                 if is_number { BigInt::parse_bytes(text, 10) } else { None }
@@ -174,7 +176,7 @@ impl Value {
 }
 
 /// The words of an expression and how far they are read.
-struct Parser<'w> {
+struct ExprParser<'w> {
     words: &'w [Vec<u8>],
     at: usize,
     depth: usize,
@@ -182,11 +184,11 @@ struct Parser<'w> {
     utf8: bool,
 }
 
-impl Parser<'_> {
-    fn whole(&mut self) -> Result<Value, Problem> {
+impl ExprParser<'_> {
+    fn whole(&mut self) -> Result<ExprValue, ExprProblem> {
         let value = self.binary(0, true)?;
         match self.words.get(self.at) {
-            Some(extra) => Err(Problem::Unexpected(extra.clone())),
+            Some(extra) => Err(ExprProblem::Unexpected(extra.clone())),
             None => Ok(value),
         }
     }
@@ -200,8 +202,8 @@ impl Parser<'_> {
     }
 
     /// Takes the next word, which must be there.
-    fn take_word(&mut self) -> Result<Vec<u8>, Problem> {
-        let word = self.words.get(self.at).ok_or_else(|| Problem::Missing(self.last_word()))?;
+    fn take_word(&mut self) -> Result<Vec<u8>, ExprProblem> {
+        let word = self.words.get(self.at).ok_or_else(|| ExprProblem::Missing(self.last_word()))?;
         self.at += 1;
         Ok(word.clone())
     }
@@ -211,11 +213,11 @@ impl Parser<'_> {
     }
 
     /// Parses operators of a level and of the stronger ones.
-    fn binary(&mut self, level: usize, is_live: bool) -> Result<Value, Problem> {
+    fn binary(&mut self, level: usize, is_live: bool) -> Result<ExprValue, ExprProblem> {
         let Some(operators) = LEVELS.get(level) else {
             self.depth += 1;
             if self.depth > MAX_DEPTH {
-                return Err(Problem::TooDeep);
+                return Err(ExprProblem::TooDeep);
             }
             let value = self.operand(is_live);
             self.depth -= 1;
@@ -231,62 +233,62 @@ impl Parser<'_> {
             let right = self.binary(level + 1, is_right_live)?;
             left = match operator {
                 b"|" if !left.is_null() => left,
-                b"|" if right.is_null() => Value::count(0),
+                b"|" if right.is_null() => ExprValue::count(0),
                 b"|" => right,
-                b"&" if left.is_null() || right.is_null() => Value::count(0),
+                b"&" if left.is_null() || right.is_null() => ExprValue::count(0),
                 b"&" => left,
-                _ if !is_live => Value::count(0),
+                _ if !is_live => ExprValue::count(0),
                 b":" => self.matched(left.into_text(), &right.into_text())?,
                 b"+" | b"-" | b"*" | b"/" | b"%" => calculated(operator, &left, &right)?,
-                _ => Value::count(usize::from(is_true(operator, left, right))),
+                _ => ExprValue::count(usize::from(is_true(operator, left, right))),
             };
         }
         Ok(left)
     }
 
     /// Parses a word, a parenthesis, or a function with its operands.
-    fn operand(&mut self, is_live: bool) -> Result<Value, Problem> {
+    fn operand(&mut self, is_live: bool) -> Result<ExprValue, ExprProblem> {
         // The strongest level: an operand of a function is no operation.
         let level = LEVELS.len();
         let function = self.take_one_of(&[b"+", b"length", b"match", b"index", b"substr"]);
         let value = match function {
-            Some(b"+") => Value::Text(self.take_word()?),
+            Some(b"+") => ExprValue::Text(self.take_word()?),
             Some(b"length") => {
                 let text = self.binary(level, is_live)?.into_text();
-                Value::count(self.characters(&text).count())
+                ExprValue::count(self.characters(&text).count())
             }
             Some(b"match") => {
                 let text = self.binary(level, is_live)?.into_text();
                 let pattern = self.binary(level, is_live)?.into_text();
-                if is_live { self.matched(text, &pattern)? } else { Value::count(0) }
+                if is_live { self.matched(text, &pattern)? } else { ExprValue::count(0) }
             }
             Some(b"index") => {
                 let text = self.binary(level, is_live)?.into_text();
                 let wanted = self.binary(level, is_live)?.into_text();
                 let at =
                     self.characters(&text).position(|c| self.characters(&wanted).any(|w| w == c));
-                Value::count(at.map_or(0, |at| at + 1))
+                ExprValue::count(at.map_or(0, |at| at + 1))
             }
             Some(_) => {
                 let text = self.binary(level, is_live)?.into_text();
                 let from = self.binary(level, is_live)?;
                 let length = self.binary(level, is_live)?;
-                Value::Text(self.part(&text, &from, &length))
+                ExprValue::Text(self.part(&text, &from, &length))
             }
             None => match self.take_one_of(&[b"(", b")"]) {
                 Some(b"(") => {
                     let value = self.binary(0, is_live)?;
                     match self.words.get(self.at) {
-                        None => return Err(Problem::OpenAfter(self.last_word())),
+                        None => return Err(ExprProblem::OpenAfter(self.last_word())),
                         Some(word) if word != b")" => {
-                            return Err(Problem::OpenInstead(word.clone()));
+                            return Err(ExprProblem::OpenInstead(word.clone()));
                         }
                         Some(_) => self.at += 1,
                     }
                     value
                 }
-                Some(_) => return Err(Problem::UnexpectedClose),
-                None => Value::Text(self.take_word()?),
+                Some(_) => return Err(ExprProblem::UnexpectedClose),
+                None => ExprValue::Text(self.take_word()?),
             },
         };
         Ok(value)
@@ -306,8 +308,8 @@ impl Parser<'_> {
 
     /// Returns the characters from a position, which counts from 1, and so many; nothing if either is no number or
     /// less than one.
-    fn part(&self, text: &[u8], from: &Value, length: &Value) -> Vec<u8> {
-        let one_up = |value: &Value| {
+    fn part(&self, text: &[u8], from: &ExprValue, length: &ExprValue) -> Vec<u8> {
+        let one_up = |value: &ExprValue| {
             let n = value.integer().filter(|n| *n > BigInt::zero())?;
             Some(n.to_usize().unwrap_or(usize::MAX))
         };
@@ -316,33 +318,37 @@ impl Parser<'_> {
     }
 
     /// Matches a pattern at the start of a text.
-    fn matched(&self, text: Vec<u8>, pattern: &[u8]) -> Result<Value, Problem> {
-        let options = Options::new(Syntax::Expr).utf8(self.utf8);
-        let regex = Regex::new(pattern, &options).map_err(Problem::Pattern)?;
+    fn matched(&self, text: Vec<u8>, pattern: &[u8]) -> Result<ExprValue, ExprProblem> {
+        let options = RegexOptions::new(RegexSyntax::Expr).utf8(self.utf8);
+        let regex = Regex::new(pattern, &options).map_err(ExprProblem::Pattern)?;
         let mut groups = Captures::default();
         let found = regex.captures_at(&text, 0, &mut groups);
         if regex.gave_up() {
-            return Err(Problem::Endless);
+            return Err(ExprProblem::Endless);
         }
         // The leftmost match is at the start if any is.
         let end = groups.get(0).filter(|(start, _)| found && *start == 0).map(|(_, end)| end);
         let matched = end.and_then(|end| text.get(..end));
         if regex.group_count() == 0 {
-            return Ok(Value::count(matched.map_or(0, |text| self.characters(text).count())));
+            return Ok(ExprValue::count(matched.map_or(0, |text| self.characters(text).count())));
         }
         let group = matched.and_then(|_| groups.get(1)).and_then(|(a, b)| text.get(a..b));
-        Ok(Value::Text(group.unwrap_or_default().to_vec()))
+        Ok(ExprValue::Text(group.unwrap_or_default().to_vec()))
     }
 }
 
-fn calculated(operator: &[u8], left: &Value, right: &Value) -> Result<Value, Problem> {
+fn calculated(
+    operator: &[u8],
+    left: &ExprValue,
+    right: &ExprValue,
+) -> Result<ExprValue, ExprProblem> {
     let (Some(a), Some(b)) = (left.integer(), right.integer()) else {
-        return Err(Problem::NoInteger);
+        return Err(ExprProblem::NoInteger);
     };
     if matches!(operator, b"/" | b"%") && b.is_zero() {
-        return Err(Problem::DivisionByZero);
+        return Err(ExprProblem::DivisionByZero);
     }
-    Ok(Value::Integer(match operator {
+    Ok(ExprValue::Integer(match operator {
         b"+" => a + b,
         b"-" => a - b,
         b"*" => a * b,
@@ -352,7 +358,7 @@ fn calculated(operator: &[u8], left: &Value, right: &Value) -> Result<Value, Pro
 }
 
 /// Compares two integers by value, other texts by their bytes.
-fn is_true(operator: &[u8], left: Value, right: Value) -> bool {
+fn is_true(operator: &[u8], left: ExprValue, right: ExprValue) -> bool {
     let order = match (left.integer(), right.integer()) {
         (Some(a), Some(b)) => a.cmp(&b),
         _ => left.into_text().cmp(&right.into_text()),

@@ -8,13 +8,13 @@ use std::io::{Read, Write};
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, meta};
+use box_sys::{FileKind, meta};
 
 use crate::common::input;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum FileFlag {
     Brief,
     Dereference,
     FilesFrom,
@@ -32,41 +32,41 @@ enum Flag {
     Uncompress,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<FileFlag> = Spec::new(
     "[OPTION...] [FILE...]",
     "Determine type of FILEs.",
     &[
-        Opt::new(Flag::Brief, 'b', "brief").says("do not prepend filenames to output lines"),
-        Opt::new(Flag::Mime, 'i', "mime").says("output MIME type strings"),
-        Opt::long(Flag::MimeType, "mime-type").says("output the MIME type"),
-        Opt::long(Flag::MimeEncoding, "mime-encoding").says("output the MIME encoding"),
-        Opt::new(Flag::FilesFrom, 'f', "files-from")
+        Opt::new(FileFlag::Brief, 'b', "brief").says("do not prepend filenames to output lines"),
+        Opt::new(FileFlag::Mime, 'i', "mime").says("output MIME type strings"),
+        Opt::long(FileFlag::MimeType, "mime-type").says("output the MIME type"),
+        Opt::long(FileFlag::MimeEncoding, "mime-encoding").says("output the MIME encoding"),
+        Opt::new(FileFlag::FilesFrom, 'f', "files-from")
             .takes("FILE", "read the filenames to be examined from FILE"),
-        Opt::new(Flag::Separator, 'F', "separator")
+        Opt::new(FileFlag::Separator, 'F', "separator")
             .takes("STRING", "use string as separator instead of ':'"),
-        Opt::new(Flag::NoDereference, 'h', "no-dereference")
+        Opt::new(FileFlag::NoDereference, 'h', "no-dereference")
             .says("don't follow symlinks (default)"),
-        Opt::new(Flag::KeepGoing, 'k', "keep-going").says("(ignored)"),
-        Opt::new(Flag::Dereference, 'L', "dereference").says("follow symlinks"),
-        Opt::new(Flag::NoPad, 'N', "no-pad").says("do not pad output"),
-        Opt::new(Flag::Print0, '0', "print0").says("terminate filenames with NUL"),
-        Opt::new(Flag::NoBuffer, 'n', "no-buffer").says("(ignored)"),
-        Opt::new(Flag::Raw, 'r', "raw").says("(ignored)"),
-        Opt::new(Flag::SpecialFiles, 's', "special-files")
+        Opt::new(FileFlag::KeepGoing, 'k', "keep-going").says("(ignored)"),
+        Opt::new(FileFlag::Dereference, 'L', "dereference").says("follow symlinks"),
+        Opt::new(FileFlag::NoPad, 'N', "no-pad").says("do not pad output"),
+        Opt::new(FileFlag::Print0, '0', "print0").says("terminate filenames with NUL"),
+        Opt::new(FileFlag::NoBuffer, 'n', "no-buffer").says("(ignored)"),
+        Opt::new(FileFlag::Raw, 'r', "raw").says("(ignored)"),
+        Opt::new(FileFlag::SpecialFiles, 's', "special-files")
             .says("treat special files as ordinary ones"),
-        Opt::new(Flag::Uncompress, 'z', "uncompress").says("(ignored)"),
+        Opt::new(FileFlag::Uncompress, 'z', "uncompress").says("(ignored)"),
     ],
 );
 
 /// Text, MIME type, MIME encoding.
-struct Answer {
+struct FileDescription {
     text: String,
     mime: &'static str,
     charset: &'static str,
 }
 
-fn answer(text: impl Into<String>, mime: &'static str, charset: &'static str) -> Answer {
-    Answer { text: text.into(), mime, charset }
+fn answer(text: impl Into<String>, mime: &'static str, charset: &'static str) -> FileDescription {
+    FileDescription { text: text.into(), mime, charset }
 }
 
 /// Bytes looked at.
@@ -75,7 +75,7 @@ const HEAD: u64 = 256 * 1024;
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut files = p.operands.clone();
-    if let Some(list) = p.last(Flag::FilesFrom) {
+    if let Some(list) = p.last(FileFlag::FilesFrom) {
         let text = ctx.read(list).map_err(|e| input::cannot(ctx, "Cannot open", list, &e))?;
         files.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }
@@ -87,27 +87,29 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         let _ = ctx.stderr.write_all(line.as_bytes());
         return Ok(Exit::FAILURE);
     }
-    let separator = p.last(Flag::Separator).unwrap_or(b":").to_vec();
+    let separator = p.last(FileFlag::Separator).unwrap_or(b":").to_vec();
     let widest = files.iter().map(|f| f.len()).max().unwrap_or(0);
     for f in &files {
-        let a = examine(ctx, f, p.has(Flag::Dereference), p.has(Flag::SpecialFiles));
-        let text = match (p.has(Flag::Mime), p.has(Flag::MimeType), p.has(Flag::MimeEncoding)) {
-            _ if a.mime == "cannot open" => a.text,
-            (true, ..) if a.charset.is_empty() => a.mime.to_string(),
-            (true, ..) | (_, true, true) => format!("{}; charset={}", a.mime, a.charset),
-            (_, true, _) => a.mime.to_string(),
-            (_, _, true) => a.charset.to_string(),
-            _ => a.text,
-        };
+        let a = examine(ctx, f, p.has(FileFlag::Dereference), p.has(FileFlag::SpecialFiles));
+        let text =
+            match (p.has(FileFlag::Mime), p.has(FileFlag::MimeType), p.has(FileFlag::MimeEncoding))
+            {
+                _ if a.mime == "cannot open" => a.text,
+                (true, ..) if a.charset.is_empty() => a.mime.to_string(),
+                (true, ..) | (_, true, true) => format!("{}; charset={}", a.mime, a.charset),
+                (_, true, _) => a.mime.to_string(),
+                (_, _, true) => a.charset.to_string(),
+                _ => a.text,
+            };
         let mut out = Vec::new();
-        if !p.has(Flag::Brief) {
+        if !p.has(FileFlag::Brief) {
             let shown: &[u8] = if f == b"-" { b"/dev/stdin" } else { f };
             out.extend_from_slice(shown);
-            if p.has(Flag::Print0) {
+            if p.has(FileFlag::Print0) {
                 out.push(0);
             } else {
                 out.extend_from_slice(&separator);
-                let fill = if p.has(Flag::NoPad) { 0 } else { widest.saturating_sub(f.len()) };
+                let fill = if p.has(FileFlag::NoPad) { 0 } else { widest.saturating_sub(f.len()) };
                 out.resize(out.len() + 1 + fill, b' ');
             }
         }
@@ -120,7 +122,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit::SUCCESS)
 }
 
-fn examine(ctx: &mut Ctx<'_>, name: &[u8], follow: bool, special: bool) -> Answer {
+fn examine(ctx: &mut Ctx<'_>, name: &[u8], follow: bool, special: bool) -> FileDescription {
     let path = ctx.path(name);
     if name != b"-" {
         let stat = match meta::stat(&path, follow) {
@@ -135,8 +137,8 @@ fn examine(ctx: &mut Ctx<'_>, name: &[u8], follow: bool, special: bool) -> Answe
             }
         };
         match stat.kind {
-            Kind::Dir => return answer("directory", "inode/directory", "binary"),
-            Kind::Symlink => {
+            FileKind::Dir => return answer("directory", "inode/directory", "binary"),
+            FileKind::Symlink => {
                 let target = std::fs::read_link(&path)
                     .map(|t| t.to_string_lossy().into_owned())
                     .unwrap_or_default();
@@ -148,12 +150,12 @@ fn examine(ctx: &mut Ctx<'_>, name: &[u8], follow: bool, special: bool) -> Answe
                 };
                 return answer(text, "inode/symlink", if broken { "" } else { "binary" });
             }
-            Kind::Fifo => return answer("fifo (named pipe)", "inode/fifo", "binary"),
-            Kind::Socket => return answer("socket", "inode/socket", "binary"),
-            Kind::CharDevice if !special => {
+            FileKind::Fifo => return answer("fifo (named pipe)", "inode/fifo", "binary"),
+            FileKind::Socket => return answer("socket", "inode/socket", "binary"),
+            FileKind::CharDevice if !special => {
                 return answer("character special", "inode/chardevice", "binary");
             }
-            Kind::BlockDevice if !special => {
+            FileKind::BlockDevice if !special => {
                 return answer("block special", "inode/blockdevice", "binary");
             }
             _ => {}

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, number, quote};
@@ -11,7 +11,7 @@ use crate::own::sleep;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum FreeFlag {
     Bytes,
     Committed,
     Count,
@@ -33,78 +33,79 @@ enum Flag {
     Wide,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<FreeFlag> = Spec::new(
     "[options]",
     "Display amount of free and used memory in the system.",
     &[
-        Opt::new(Flag::Bytes, 'b', "bytes").says("show output in bytes"),
-        Opt::long(Flag::Kilo, "kilo").says("show output in kilobytes"),
-        Opt::long(Flag::Mega, "mega").says("show output in megabytes"),
-        Opt::long(Flag::Giga, "giga").says("show output in gigabytes"),
-        Opt::long(Flag::Tera, "tera").says("show output in terabytes"),
-        Opt::long(Flag::Peta, "peta").says("show output in petabytes"),
-        Opt::new(Flag::Kibi, 'k', "kibi").says("show output in kibibytes"),
-        Opt::new(Flag::Mebi, 'm', "mebi").says("show output in mebibytes"),
-        Opt::new(Flag::Gibi, 'g', "gibi").says("show output in gibibytes"),
-        Opt::long(Flag::Tebi, "tebi").says("show output in tebibytes"),
-        Opt::long(Flag::Pebi, "pebi").says("show output in pebibytes"),
-        Opt::new(Flag::Human, 'h', "human").says("show human-readable output"),
-        Opt::long(Flag::Si, "si").says("use powers of 1000 not 1024"),
-        Opt::new(Flag::Lohi, 'l', "lohi").says("show detailed low and high memory statistics"),
-        Opt::new(Flag::Total, 't', "total").says("show total for RAM + swap"),
-        Opt::new(Flag::Committed, 'v', "committed").says("show committed memory and commit limit"),
-        Opt::new(Flag::Seconds, 's', "seconds").takes("N", "repeat printing every N seconds"),
-        Opt::new(Flag::Count, 'c', "count").takes("N", "repeat printing N times, then exit"),
-        Opt::new(Flag::Wide, 'w', "wide").says("wide output"),
+        Opt::new(FreeFlag::Bytes, 'b', "bytes").says("show output in bytes"),
+        Opt::long(FreeFlag::Kilo, "kilo").says("show output in kilobytes"),
+        Opt::long(FreeFlag::Mega, "mega").says("show output in megabytes"),
+        Opt::long(FreeFlag::Giga, "giga").says("show output in gigabytes"),
+        Opt::long(FreeFlag::Tera, "tera").says("show output in terabytes"),
+        Opt::long(FreeFlag::Peta, "peta").says("show output in petabytes"),
+        Opt::new(FreeFlag::Kibi, 'k', "kibi").says("show output in kibibytes"),
+        Opt::new(FreeFlag::Mebi, 'm', "mebi").says("show output in mebibytes"),
+        Opt::new(FreeFlag::Gibi, 'g', "gibi").says("show output in gibibytes"),
+        Opt::long(FreeFlag::Tebi, "tebi").says("show output in tebibytes"),
+        Opt::long(FreeFlag::Pebi, "pebi").says("show output in pebibytes"),
+        Opt::new(FreeFlag::Human, 'h', "human").says("show human-readable output"),
+        Opt::long(FreeFlag::Si, "si").says("use powers of 1000 not 1024"),
+        Opt::new(FreeFlag::Lohi, 'l', "lohi").says("show detailed low and high memory statistics"),
+        Opt::new(FreeFlag::Total, 't', "total").says("show total for RAM + swap"),
+        Opt::new(FreeFlag::Committed, 'v', "committed")
+            .says("show committed memory and commit limit"),
+        Opt::new(FreeFlag::Seconds, 's', "seconds").takes("N", "repeat printing every N seconds"),
+        Opt::new(FreeFlag::Count, 'c', "count").takes("N", "repeat printing N times, then exit"),
+        Opt::new(FreeFlag::Wide, 'w', "wide").says("wide output"),
     ],
 );
 
 /// In what amounts are shown.
 #[derive(Clone, Copy)]
-enum Unit {
+enum FreeUnit {
     /// So many bytes.
     Bytes(u64),
     /// The largest that leaves at most three digits, each so many times the one before.
     Human(u64),
 }
 
-impl Unit {
-    fn of(p: &Parsed<Flag>) -> Unit {
-        let base: u64 = if p.has(Flag::Si) { 1000 } else { 1024 };
+impl FreeUnit {
+    fn of(p: &ParsedOptions<FreeFlag>) -> FreeUnit {
+        let base: u64 = if p.has(FreeFlag::Si) { 1000 } else { 1024 };
         let chosen = p.last_of(&[
-            Flag::Bytes,
-            Flag::Kilo,
-            Flag::Mega,
-            Flag::Giga,
-            Flag::Tera,
-            Flag::Peta,
-            Flag::Kibi,
-            Flag::Mebi,
-            Flag::Gibi,
-            Flag::Tebi,
-            Flag::Pebi,
-            Flag::Human,
+            FreeFlag::Bytes,
+            FreeFlag::Kilo,
+            FreeFlag::Mega,
+            FreeFlag::Giga,
+            FreeFlag::Tera,
+            FreeFlag::Peta,
+            FreeFlag::Kibi,
+            FreeFlag::Mebi,
+            FreeFlag::Gibi,
+            FreeFlag::Tebi,
+            FreeFlag::Pebi,
+            FreeFlag::Human,
         ]);
         match chosen {
-            Some(Flag::Human) => Unit::Human(base),
-            Some(Flag::Bytes) => Unit::Bytes(1),
-            Some(Flag::Kilo) => Unit::Bytes(1000),
-            Some(Flag::Mega) => Unit::Bytes(1000u64.pow(2)),
-            Some(Flag::Giga) => Unit::Bytes(1000u64.pow(3)),
-            Some(Flag::Tera) => Unit::Bytes(1000u64.pow(4)),
-            Some(Flag::Peta) => Unit::Bytes(1000u64.pow(5)),
-            Some(Flag::Mebi) => Unit::Bytes(base.pow(2)),
-            Some(Flag::Gibi) => Unit::Bytes(base.pow(3)),
-            Some(Flag::Tebi) => Unit::Bytes(base.pow(4)),
-            Some(Flag::Pebi) => Unit::Bytes(base.pow(5)),
-            _ => Unit::Bytes(base),
+            Some(FreeFlag::Human) => FreeUnit::Human(base),
+            Some(FreeFlag::Bytes) => FreeUnit::Bytes(1),
+            Some(FreeFlag::Kilo) => FreeUnit::Bytes(1000),
+            Some(FreeFlag::Mega) => FreeUnit::Bytes(1000u64.pow(2)),
+            Some(FreeFlag::Giga) => FreeUnit::Bytes(1000u64.pow(3)),
+            Some(FreeFlag::Tera) => FreeUnit::Bytes(1000u64.pow(4)),
+            Some(FreeFlag::Peta) => FreeUnit::Bytes(1000u64.pow(5)),
+            Some(FreeFlag::Mebi) => FreeUnit::Bytes(base.pow(2)),
+            Some(FreeFlag::Gibi) => FreeUnit::Bytes(base.pow(3)),
+            Some(FreeFlag::Tebi) => FreeUnit::Bytes(base.pow(4)),
+            Some(FreeFlag::Pebi) => FreeUnit::Bytes(base.pow(5)),
+            _ => FreeUnit::Bytes(base),
         }
     }
 
     fn show(self, bytes: u64) -> String {
         let base = match self {
-            Unit::Bytes(n) => return (bytes / n).to_string(),
-            Unit::Human(base) => base,
+            FreeUnit::Bytes(n) => return (bytes / n).to_string(),
+            FreeUnit::Human(base) => base,
         };
         let (mut value, mut power) = (bytes as f64, 0);
         while value >= base as f64 && power < 5 {
@@ -125,11 +126,11 @@ impl Unit {
 }
 
 /// `/proc/meminfo`, in bytes.
-struct Memory(String);
+struct FreeMemory(String);
 
-impl Memory {
-    fn read() -> Memory {
-        Memory(std::fs::read_to_string("/proc/meminfo").unwrap_or_default())
+impl FreeMemory {
+    fn read() -> FreeMemory {
+        FreeMemory(std::fs::read_to_string("/proc/meminfo").unwrap_or_default())
     }
 
     fn known(&self, name: &str) -> Option<u64> {
@@ -142,13 +143,13 @@ impl Memory {
     }
 }
 
-fn row(name: &str, unit: Unit, cells: &[u64]) -> String {
+fn row(name: &str, unit: FreeUnit, cells: &[u64]) -> String {
     let cells = cells.iter().map(|c| format!(" {:>11}", unit.show(*c)));
     format!("{name:<7}{}\n", cells.collect::<String>())
 }
 
-fn table(p: &Parsed<Flag>, unit: Unit) -> String {
-    let memory = Memory::read();
+fn table(p: &ParsedOptions<FreeFlag>, unit: FreeUnit) -> String {
+    let memory = FreeMemory::read();
     // Without /proc: the 4 GiB a wasm32 process can address.
     let total = memory.known("MemTotal").unwrap_or(1 << 32);
     let free = memory.known("MemFree").unwrap_or(total);
@@ -160,7 +161,7 @@ fn table(p: &Parsed<Flag>, unit: Unit) -> String {
     let swap = memory.get("SwapTotal");
     let swap_free = memory.get("SwapFree");
     let swap_used = swap.saturating_sub(swap_free);
-    let (caches, cached) = match p.has(Flag::Wide) {
+    let (caches, cached) = match p.has(FreeFlag::Wide) {
         true => (&["buffers", "cache"][..], &[buffers, cache][..]),
         false => (&["buff/cache"][..], &[buffers + cache][..]),
     };
@@ -168,16 +169,16 @@ fn table(p: &Parsed<Flag>, unit: Unit) -> String {
     let names = names.iter().map(|n| format!(" {n:>11}"));
     let mut out = format!("{:7}{}\n", "", names.collect::<String>());
     out += &row("Mem:", unit, &[&[total, used, free, shared], cached, &[available]].concat());
-    if p.has(Flag::Lohi) {
+    if p.has(FreeFlag::Lohi) {
         // Nothing is out of the reach of a 64-bit kernel.
         out += &row("Low:", unit, &[total, total.saturating_sub(free), free]);
         out += &row("High:", unit, &[0, 0, 0]);
     }
     out += &row("Swap:", unit, &[swap, swap_used, swap_free]);
-    if p.has(Flag::Total) {
+    if p.has(FreeFlag::Total) {
         out += &row("Total:", unit, &[total + swap, used + swap_used, free + swap_free]);
     }
-    if p.has(Flag::Committed) {
+    if p.has(FreeFlag::Committed) {
         let (limit, committed) = (memory.get("CommitLimit"), memory.get("Committed_AS"));
         out += &row("Comm:", unit, &[limit, committed, limit.saturating_sub(committed)]);
     }
@@ -192,7 +193,7 @@ fn refuse(ctx: &mut Ctx<'_>, message: &str, text: &[u8], why: &str) -> Exit {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let pause = match p.last(Flag::Seconds).map(|text| (text, sleep::seconds(text))) {
+    let pause = match p.last(FreeFlag::Seconds).map(|text| (text, sleep::seconds(text))) {
         None => None,
         Some((_, Some(n))) if n >= 1e-6 => Some(sleep::duration(n)),
         Some((text, Some(_))) => {
@@ -205,7 +206,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             return Ok(refuse(ctx, "seconds argument failed", text, ": Invalid argument"));
         }
     };
-    let count = match p.last(Flag::Count).map(|text| (text, number::decimal(text))) {
+    let count = match p.last(FreeFlag::Count).map(|text| (text, number::decimal(text))) {
         None => None,
         Some((_, Some(n))) if n > 0 => Some(n),
         Some((text, Some(_))) => {
@@ -214,7 +215,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         }
         Some((text, None)) => return Ok(refuse(ctx, "failed to parse count argument", text, "")),
     };
-    let unit = Unit::of(&p);
+    let unit = FreeUnit::of(&p);
     let mut left = count.unwrap_or(if pause.is_some() { u64::MAX } else { 1 });
     loop {
         let out = table(&p, unit);

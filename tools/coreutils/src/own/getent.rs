@@ -10,19 +10,19 @@ use box_applet::{Ctx, Ended, Exit};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum GetentFlag {
     NoAddrconfig,
     NoIdn,
     Service,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<GetentFlag> = Spec::new(
     "[OPTION...] database [key ...]",
     "Get entries from administrative database.",
     &[
-        Opt::new(Flag::NoAddrconfig, 'A', "no-addrconfig").says("accepted and ignored"),
-        Opt::new(Flag::NoIdn, 'i', "no-idn").says("accepted and ignored"),
-        Opt::new(Flag::Service, 's', "service").takes("CONFIG", "accepted and ignored"),
+        Opt::new(GetentFlag::NoAddrconfig, 'A', "no-addrconfig").says("accepted and ignored"),
+        Opt::new(GetentFlag::NoIdn, 'i', "no-idn").says("accepted and ignored"),
+        Opt::new(GetentFlag::Service, 's', "service").takes("CONFIG", "accepted and ignored"),
     ],
 )
 .after("Supported databases:\nahosts ahostsv4 ahostsv6 group gshadow hosts initgroups networks passwd\nprotocols services shadow");

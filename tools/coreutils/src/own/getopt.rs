@@ -27,7 +27,7 @@ Options:
 ";
 
 #[derive(Clone, Copy, PartialEq)]
-enum Takes {
+enum ArgumentKind {
     No,
     Required,
     Optional,
@@ -35,9 +35,9 @@ enum Takes {
 
 /// What the options of `getopt` itself say.
 #[derive(Default)]
-struct Settings {
+struct GetoptSettings {
     short: Option<Vec<u8>>,
-    long: Vec<(Vec<u8>, Takes)>,
+    long: Vec<(Vec<u8>, ArgumentKind)>,
     name: Option<Vec<u8>>,
     quiet: bool,
     no_output: bool,
@@ -61,11 +61,11 @@ fn quoted(text: &[u8], csh: bool) -> Vec<u8> {
     out
 }
 
-fn takes(colons: usize) -> Takes {
+fn takes(colons: usize) -> ArgumentKind {
     match colons {
-        0 => Takes::No,
-        1 => Takes::Required,
-        _ => Takes::Optional,
+        0 => ArgumentKind::No,
+        1 => ArgumentKind::Required,
+        _ => ArgumentKind::Optional,
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if let Some(name) = &settings.name {
         ctx.name = String::from_utf8_lossy(name).into_owned();
     }
-    Ok(Parser::new(ctx, &settings, parameters).parse())
+    Ok(GetoptParser::new(ctx, &settings, parameters).parse())
 }
 
 /// GNU's message about getopt's own command line.
@@ -84,8 +84,11 @@ fn misused(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
 }
 
 /// The settings, and the parameters to parse by them.
-fn settings<'a>(ctx: &mut Ctx<'_>, args: &'a [Vec<u8>]) -> Result<(Settings, &'a [Vec<u8>]), Exit> {
-    let mut s = Settings::default();
+fn settings<'a>(
+    ctx: &mut Ctx<'_>,
+    args: &'a [Vec<u8>],
+) -> Result<(GetoptSettings, &'a [Vec<u8>]), Exit> {
+    let mut s = GetoptSettings::default();
     let compatible = args.first().is_none_or(|a| !a.starts_with(b"-"))
         || ctx.env.get(b"GETOPT_COMPATIBLE").is_some();
     if compatible {
@@ -124,7 +127,7 @@ fn settings<'a>(ctx: &mut Ctx<'_>, args: &'a [Vec<u8>]) -> Result<(Settings, &'a
     Ok((s, rest))
 }
 
-impl Settings {
+impl GetoptSettings {
     /// Takes one option, with a value from `after` if it needs one; what is left.
     fn option<'a>(
         &mut self,
@@ -211,9 +214,9 @@ fn full_name(name: &[u8]) -> &[u8] {
 }
 
 /// Parameters on their way to normal form.
-struct Parser<'a, 'c, 'p> {
+struct GetoptParser<'a, 'c, 'p> {
     ctx: &'a mut Ctx<'c>,
-    settings: &'a Settings,
+    settings: &'a GetoptSettings,
     /// The letters that are options, without what stands before them.
     letters: &'a [u8],
     /// Options end at the first operand.
@@ -227,19 +230,19 @@ struct Parser<'a, 'c, 'p> {
     failed: bool,
 }
 
-impl<'a, 'c, 'p> Parser<'a, 'c, 'p> {
+impl<'a, 'c, 'p> GetoptParser<'a, 'c, 'p> {
     fn new(
         ctx: &'a mut Ctx<'c>,
-        settings: &'a Settings,
+        settings: &'a GetoptSettings,
         args: &'p [Vec<u8>],
-    ) -> Parser<'a, 'c, 'p> {
+    ) -> GetoptParser<'a, 'c, 'p> {
         let short = settings.short.as_deref().unwrap_or_default();
         let (stop, in_place, letters) = match short.first() {
             Some(b'+') => (true, false, &short[1..]),
             Some(b'-') => (false, true, &short[1..]),
             _ => (ctx.env.get(b"POSIXLY_CORRECT").is_some(), false, short),
         };
-        Parser {
+        GetoptParser {
             ctx,
             settings,
             letters: letters.strip_prefix(b":").unwrap_or(letters),
@@ -305,13 +308,13 @@ impl<'a, 'c, 'p> Parser<'a, 'c, 'p> {
         self.failed = true;
     }
 
-    fn find_short(&self, letter: u8) -> Option<Takes> {
+    fn find_short(&self, letter: u8) -> Option<ArgumentKind> {
         let i = self.letters.iter().position(|c| *c == letter && letter != b':')?;
         Some(takes(self.letters[i + 1..].iter().take_while(|c| **c == b':').count()))
     }
 
     /// The option that a long name, or its beginning, means; else all that it may mean.
-    fn find_long(&self, text: &[u8]) -> Result<(&'a [u8], Takes), Vec<&'a [u8]>> {
+    fn find_long(&self, text: &[u8]) -> Result<(&'a [u8], ArgumentKind), Vec<&'a [u8]>> {
         let name = text.split(|c| *c == b'=').next().unwrap_or_default();
         let long = &self.settings.long;
         let begins: Vec<_> = long.iter().filter(|l| l.0.starts_with(name)).collect();
@@ -337,13 +340,13 @@ impl<'a, 'c, 'p> Parser<'a, 'c, 'p> {
             Err(_) => return self.fail(&[b"unrecognized option '--", name, b"'"]),
         };
         let value = match (takes, attached) {
-            (Takes::No, Some(_)) => {
+            (ArgumentKind::No, Some(_)) => {
                 return self.fail(&[b"option '--", full, b"' doesn't allow an argument"]);
             }
-            (Takes::No, None) => None,
-            (Takes::Optional, attached) => Some(attached.unwrap_or_default()),
-            (Takes::Required, Some(attached)) => Some(attached),
-            (Takes::Required, None) => match self.rest.next() {
+            (ArgumentKind::No, None) => None,
+            (ArgumentKind::Optional, attached) => Some(attached.unwrap_or_default()),
+            (ArgumentKind::Required, Some(attached)) => Some(attached),
+            (ArgumentKind::Required, None) => match self.rest.next() {
                 Some(next) => Some(next.as_slice()),
                 None => return self.fail(&[b"option '--", full, b"' requires an argument"]),
             },
@@ -363,13 +366,13 @@ impl<'a, 'c, 'p> Parser<'a, 'c, 'p> {
                     self.fail(&[b"invalid option -- '", &[letter], b"'"]);
                     continue;
                 }
-                Some(Takes::No) => {
+                Some(ArgumentKind::No) => {
                     self.out.extend_from_slice(&[b' ', b'-', letter]);
                     continue;
                 }
-                Some(Takes::Optional) => Some(rest),
-                Some(Takes::Required) if !rest.is_empty() => Some(rest),
-                Some(Takes::Required) => self.rest.next().map(Vec::as_slice),
+                Some(ArgumentKind::Optional) => Some(rest),
+                Some(ArgumentKind::Required) if !rest.is_empty() => Some(rest),
+                Some(ArgumentKind::Required) => self.rest.next().map(Vec::as_slice),
             };
             match value {
                 Some(value) => {

@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Ended, Exit, Output};
+use box_applet::{Ctx, Ended, Exit, OutStream};
 
-use crate::common::input::{self, In, Stop, put};
+use crate::common::input::{self, CopyStop, InputFile, put};
 use crate::common::number::NumberError;
 use crate::common::{number, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum HeadFlag {
     Bytes,
     Lines,
     Quiet,
@@ -20,39 +20,39 @@ enum Flag {
     ZeroTerminated,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<HeadFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Print the first 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(Flag::Bytes, 'c', "bytes").takes("[-]NUM", "print the first NUM bytes of each file;\nwith a leading '-', print all but the last NUM bytes"),
-        Opt::new(Flag::Lines, 'n', "lines").takes("[-]NUM", "print the first NUM lines instead of the first 10;\nwith a leading '-', print all but the last NUM lines"),
-        Opt::new(Flag::Quiet, 'q', "quiet").says("never print headers giving file names"),
-        Opt::long(Flag::Quiet, "silent").says("the same"),
-        Opt::new(Flag::Verbose, 'v', "verbose").says("always print headers giving file names"),
-        Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
+        Opt::new(HeadFlag::Bytes, 'c', "bytes").takes("[-]NUM", "print the first NUM bytes of each file;\nwith a leading '-', print all but the last NUM bytes"),
+        Opt::new(HeadFlag::Lines, 'n', "lines").takes("[-]NUM", "print the first NUM lines instead of the first 10;\nwith a leading '-', print all but the last NUM lines"),
+        Opt::new(HeadFlag::Quiet, 'q', "quiet").says("never print headers giving file names"),
+        Opt::long(HeadFlag::Quiet, "silent").says("the same"),
+        Opt::new(HeadFlag::Verbose, 'v', "verbose").says("always print headers giving file names"),
+        Opt::new(HeadFlag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
     ],
 )
 .after("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
 
 /// How much of a file: `-c` or `-n` with a number that may have a sign (`head` and `tail`).
 #[derive(Clone, Copy)]
-pub(super) struct Count {
+pub(super) struct HeadCount {
     pub n: u64,
     pub bytes: bool,
     /// The sign that changes the meaning was given: `-` for `head`, `+` for `tail`.
     pub signed: bool,
 }
 
-impl Count {
+impl HeadCount {
     /// Parses a number after an optional sign; the number alone is part of an error.
     pub(super) fn parse<'t>(
         text: &'t [u8],
         bytes: bool,
         sign: &[u8],
-    ) -> Result<Count, (&'t [u8], NumberError)> {
+    ) -> Result<HeadCount, (&'t [u8], NumberError)> {
         let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
         match number::size(digits) {
-            Ok(n) => Ok(Count { n, bytes, signed: text.starts_with(sign) }),
+            Ok(n) => Ok(HeadCount { n, bytes, signed: text.starts_with(sign) }),
             Err(e) => Err((digits, e)),
         }
     }
@@ -66,8 +66,8 @@ pub(super) fn invalid_count(ctx: &mut Ctx<'_>, bytes: bool, shown: &[u8], e: Num
 }
 
 /// What is to be printed of which files.
-struct Plan {
-    count: Count,
+struct HeadPlan {
+    count: HeadCount,
     delimiter: u8,
     headers: bool,
     files: Vec<Vec<u8>>,
@@ -105,28 +105,28 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     plan(ctx, args).map(|plan| print(ctx, &plan))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HeadPlan, Exit> {
     let changed = obsolete(args);
     let p = SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::FAILURE)?;
-    let mut count = Count { n: 10, bytes: false, signed: false };
+    let mut count = HeadCount { n: 10, bytes: false, signed: false };
     for (flag, value) in &p.options {
-        if !matches!(flag, Flag::Bytes | Flag::Lines) {
+        if !matches!(flag, HeadFlag::Bytes | HeadFlag::Lines) {
             continue;
         }
-        let bytes = *flag == Flag::Bytes;
-        count = Count::parse(value.as_deref().unwrap_or_default(), bytes, b"-")
+        let bytes = *flag == HeadFlag::Bytes;
+        count = HeadCount::parse(value.as_deref().unwrap_or_default(), bytes, b"-")
             .map_err(|(digits, e)| invalid_count(ctx, bytes, digits, e))?;
     }
-    let headers = p.choice(&[(Flag::Quiet, false), (Flag::Verbose, true)]);
-    Ok(Plan {
+    let headers = p.choice(&[(HeadFlag::Quiet, false), (HeadFlag::Verbose, true)]);
+    Ok(HeadPlan {
         count,
-        delimiter: if p.has(Flag::ZeroTerminated) { 0 } else { b'\n' },
+        delimiter: if p.has(HeadFlag::ZeroTerminated) { 0 } else { b'\n' },
         headers: headers.unwrap_or(p.operands.len() > 1),
         files: input::or_stdin(p.operands),
     })
 }
 
-fn print(ctx: &mut Ctx<'_>, plan: &Plan) -> Exit {
+fn print(ctx: &mut Ctx<'_>, plan: &HeadPlan) -> Exit {
     let mut exit = Exit::SUCCESS;
     let mut first = true;
     for file in &plan.files {
@@ -145,8 +145,8 @@ fn print(ctx: &mut Ctx<'_>, plan: &Plan) -> Exit {
         };
         match result {
             Ok(()) => {}
-            Err(Stop::Read(e)) => exit = input::cannot(ctx, "error reading", file, &e),
-            Err(Stop::Write) => return Exit::FAILURE,
+            Err(CopyStop::Read(e)) => exit = input::cannot(ctx, "error reading", file, &e),
+            Err(CopyStop::Write) => return Exit::FAILURE,
         }
         if file == b"-" {
             // The next reader of this descriptor continues after what was printed.
@@ -172,15 +172,19 @@ pub(super) fn cannot_open(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) -> Exit
 }
 
 /// The header before a file (`head` and `tail`).
-pub(super) fn header(out: &mut Output, file: &[u8], first: &mut bool) {
+pub(super) fn header(out: &mut OutStream, file: &[u8], first: &mut bool) {
     let name: &[u8] = if file == b"-" { b"standard input" } else { file };
     let gap: &[u8] = if *first { b"" } else { b"\n" };
     *first = false;
     let _ = out.write_all(&[gap, b"==> ", name, b" <==\n"].concat());
 }
 
-fn beginning(reader: &mut In<'_>, plan: &Plan, out: &mut Output) -> Result<(), Stop> {
-    let Count { n, bytes, signed: all_but } = plan.count;
+fn beginning(
+    reader: &mut InputFile<'_>,
+    plan: &HeadPlan,
+    out: &mut OutStream,
+) -> Result<(), CopyStop> {
+    let HeadCount { n, bytes, signed: all_but } = plan.count;
     match (bytes, all_but) {
         (true, false) => first_bytes(reader, n, out),
         (true, true) => all_but_bytes(reader, n, out),
@@ -189,7 +193,11 @@ fn beginning(reader: &mut In<'_>, plan: &Plan, out: &mut Output) -> Result<(), S
     }
 }
 
-fn first_bytes(reader: &mut In<'_>, mut n: u64, out: &mut Output) -> Result<(), Stop> {
+fn first_bytes(
+    reader: &mut InputFile<'_>,
+    mut n: u64,
+    out: &mut OutStream,
+) -> Result<(), CopyStop> {
     if n == 0 {
         return Ok(());
     }
@@ -202,11 +210,11 @@ fn first_bytes(reader: &mut In<'_>, mut n: u64, out: &mut Output) -> Result<(), 
 }
 
 fn first_lines(
-    reader: &mut In<'_>,
+    reader: &mut InputFile<'_>,
     mut n: u64,
     delimiter: u8,
-    out: &mut Output,
-) -> Result<(), Stop> {
+    out: &mut OutStream,
+) -> Result<(), CopyStop> {
     if n == 0 {
         return Ok(());
     }
@@ -224,7 +232,7 @@ fn first_lines(
     })
 }
 
-fn all_but_bytes(reader: &mut In<'_>, n: u64, out: &mut Output) -> Result<(), Stop> {
+fn all_but_bytes(reader: &mut InputFile<'_>, n: u64, out: &mut OutStream) -> Result<(), CopyStop> {
     let keep = usize::try_from(n).unwrap_or(usize::MAX);
     let mut held: Vec<u8> = Vec::new();
     input::for_each_block(reader, |block| {
@@ -240,7 +248,12 @@ fn all_but_bytes(reader: &mut In<'_>, n: u64, out: &mut Output) -> Result<(), St
     put(out, &held[..held.len().saturating_sub(keep)])
 }
 
-fn all_but_lines(reader: &mut In<'_>, n: u64, delimiter: u8, out: &mut Output) -> Result<(), Stop> {
+fn all_but_lines(
+    reader: &mut InputFile<'_>,
+    n: u64,
+    delimiter: u8,
+    out: &mut OutStream,
+) -> Result<(), CopyStop> {
     let keep = usize::try_from(n).unwrap_or(usize::MAX);
     let mut held: VecDeque<Vec<u8>> = VecDeque::new();
     input::for_each_line(reader, delimiter, |line, ended| {

@@ -2,15 +2,15 @@
 
 use std::io::Write;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::Names;
+use box_sys::AccountNames;
 
 use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum IdFlag {
     Context,
     Group,
     Groups,
@@ -21,38 +21,38 @@ enum Flag {
     Zero,
 }
 
-const ID: Spec<Flag> = Spec::new(
+const ID: Spec<IdFlag> = Spec::new(
     "[OPTION]... [USER]...",
     "Print user and group information for each specified USER,\nor (when USER omitted) for the current user.",
     &[
-        Opt::new(Flag::Ignored, 'a', "").says("ignore, for compatibility with other versions"),
-        Opt::new(Flag::Context, 'Z', "context")
+        Opt::new(IdFlag::Ignored, 'a', "").says("ignore, for compatibility with other versions"),
+        Opt::new(IdFlag::Context, 'Z', "context")
             .says("print only the security context of the process"),
-        Opt::new(Flag::Group, 'g', "group").says("print only the effective group ID"),
-        Opt::new(Flag::Groups, 'G', "groups").says("print all group IDs"),
-        Opt::new(Flag::Name, 'n', "name").says("print a name instead of a number, for -ugG"),
-        Opt::new(Flag::Real, 'r', "real")
+        Opt::new(IdFlag::Group, 'g', "group").says("print only the effective group ID"),
+        Opt::new(IdFlag::Groups, 'G', "groups").says("print all group IDs"),
+        Opt::new(IdFlag::Name, 'n', "name").says("print a name instead of a number, for -ugG"),
+        Opt::new(IdFlag::Real, 'r', "real")
             .says("print the real ID instead of the effective ID, with -ugG"),
-        Opt::new(Flag::User, 'u', "user").says("print only the effective user ID"),
-        Opt::new(Flag::Zero, 'z', "zero").says(
+        Opt::new(IdFlag::User, 'u', "user").says("print only the effective user ID"),
+        Opt::new(IdFlag::Zero, 'z', "zero").says(
             "delimit entries with NUL characters, not whitespace;\nnot permitted in default format",
         ),
     ],
 );
 
 /// One user with its ids.
-struct Who {
+struct UserIds {
     uid: u32,
     gid: u32,
     groups: Vec<u32>,
 }
 
-fn current(names: &Names) -> Who {
+fn current(names: &AccountNames) -> UserIds {
     let (uid, gid) = box_sys::meta::ids();
-    Who { uid, gid, groups: names.groups_of(names.user(uid), gid) }
+    UserIds { uid, gid, groups: names.groups_of(names.user(uid), gid) }
 }
 
-fn lookup(names: &Names, operand: &[u8]) -> Option<Who> {
+fn lookup(names: &AccountNames, operand: &[u8]) -> Option<UserIds> {
     let name = String::from_utf8_lossy(operand);
     let (uid, gid) = match names.user_id(&name) {
         Some(found) => found,
@@ -61,16 +61,16 @@ fn lookup(names: &Names, operand: &[u8]) -> Option<Who> {
             names.user_id(names.user(uid)?)?
         }
     };
-    Some(Who { uid, gid, groups: names.groups_of(names.user(uid), gid) })
+    Some(UserIds { uid, gid, groups: names.groups_of(names.user(uid), gid) })
 }
 
 pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = ID.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let choices = [Flag::User, Flag::Group, Flag::Groups, Flag::Context]
+    let choices = [IdFlag::User, IdFlag::Group, IdFlag::Groups, IdFlag::Context]
         .iter()
         .filter(|c| p.has(**c))
         .count();
-    if p.has(Flag::Context) {
+    if p.has(IdFlag::Context) {
         ctx.error("--context (-Z) works only on an SELinux-enabled kernel");
         return Ok(Exit::FAILURE);
     }
@@ -78,15 +78,15 @@ pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         ctx.error("cannot print \"only\" of more than one choice");
         return Ok(Exit::FAILURE);
     }
-    if choices == 0 && (p.has(Flag::Name) || p.has(Flag::Real)) {
+    if choices == 0 && (p.has(IdFlag::Name) || p.has(IdFlag::Real)) {
         ctx.error("cannot print only names or real IDs in default format");
         return Ok(Exit::FAILURE);
     }
-    if choices == 0 && p.has(Flag::Zero) {
+    if choices == 0 && p.has(IdFlag::Zero) {
         ctx.error("option --zero not permitted in default format");
         return Ok(Exit::FAILURE);
     }
-    let names = Names::load();
+    let names = AccountNames::load();
     let mut exit = Exit::SUCCESS;
     if p.operands.is_empty() {
         let who = current(&names);
@@ -104,21 +104,21 @@ pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-fn show(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, names: &Names, who: &Who) {
-    let user = |id: u32| match names.user(id).filter(|_| p.has(Flag::Name)) {
+fn show(ctx: &mut Ctx<'_>, p: &ParsedOptions<IdFlag>, names: &AccountNames, who: &UserIds) {
+    let user = |id: u32| match names.user(id).filter(|_| p.has(IdFlag::Name)) {
         Some(n) => n.to_string(),
         None => id.to_string(),
     };
-    let group = |id: u32| match names.group(id).filter(|_| p.has(Flag::Name)) {
+    let group = |id: u32| match names.group(id).filter(|_| p.has(IdFlag::Name)) {
         Some(n) => n.to_string(),
         None => id.to_string(),
     };
-    let (between, end) = if p.has(Flag::Zero) { ("\0", "\0") } else { (" ", "\n") };
-    let text = if p.has(Flag::User) {
+    let (between, end) = if p.has(IdFlag::Zero) { ("\0", "\0") } else { (" ", "\n") };
+    let text = if p.has(IdFlag::User) {
         user(who.uid)
-    } else if p.has(Flag::Group) {
+    } else if p.has(IdFlag::Group) {
         group(who.gid)
-    } else if p.has(Flag::Groups) {
+    } else if p.has(IdFlag::Groups) {
         who.groups.iter().map(|g| group(*g)).collect::<Vec<_>>().join(between)
     } else {
         let named = |id: u32, name: Option<&str>| match name {
@@ -136,7 +136,7 @@ fn show(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, names: &Names, who: &Who) {
     let _ = ctx.stdout.write_all(format!("{text}{end}").as_bytes());
 }
 
-const WHOAMI: Spec<Flag> = Spec::new(
+const WHOAMI: Spec<IdFlag> = Spec::new(
     "[OPTION]...",
     "Print the user name associated with the current effective user ID.\nSame as id -un.",
     &[],
@@ -148,7 +148,7 @@ pub(crate) fn whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Err(input::extra_operand(ctx, extra));
     }
     let (uid, _) = box_sys::meta::ids();
-    let names = Names::load();
+    let names = AccountNames::load();
     Ok(match names.user(uid) {
         Some(n) => {
             let _ = ctx.stdout.write_all(format!("{n}\n").as_bytes());
@@ -161,7 +161,7 @@ pub(crate) fn whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-const GROUPS: Spec<Flag> = Spec::new(
+const GROUPS: Spec<IdFlag> = Spec::new(
     "[OPTION]... [USERNAME]...",
     "Print group memberships for each USERNAME or, if no USERNAME is specified, for\nthe current process.",
     &[],
@@ -169,12 +169,12 @@ const GROUPS: Spec<Flag> = Spec::new(
 
 pub(crate) fn groups(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = GROUPS.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let names = Names::load();
+    let names = AccountNames::load();
     let mut exit = Exit::SUCCESS;
-    let list = |who: &Who| -> String {
+    let list = |who: &UserIds| -> String {
         who.groups.iter().map(|g| names.show_group(*g)).collect::<Vec<_>>().join(" ")
     };
-    let known = Names::load();
+    let known = AccountNames::load();
     if p.operands.is_empty() {
         let text = list(&current(&known));
         let _ = ctx.stdout.write_all(format!("{text}\n").as_bytes());

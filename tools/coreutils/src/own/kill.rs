@@ -20,20 +20,20 @@ Send signals to processes, or list signals.
 ";
 
 /// What is to be done.
-enum Plan {
+enum KillPlan {
     Send { signal: u8, to: Vec<Vec<u8>> },
     List { signals: Vec<Vec<u8>>, as_table: bool },
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(match plan(ctx, args)? {
-        Plan::Send { signal, to } => send(ctx, signal, &to),
-        Plan::List { signals, as_table } => list_signals(ctx, &signals, as_table),
+        KillPlan::Send { signal, to } => send(ctx, signal, &to),
+        KillPlan::List { signals, as_table } => list_signals(ctx, &signals, as_table),
     })
 }
 
 /// Reads the command line, which `getopt` could not: `-9`, `-KILL` and `-1 -5`, a group.
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<KillPlan, Exit> {
     let mut chosen: Option<u8> = None;
     let mut as_table: Option<bool> = None;
     let mut rest = args;
@@ -75,12 +75,12 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         rest = if takes_next { after.get(1..).unwrap_or_default() } else { after };
     }
     if let Some(as_table) = as_table {
-        return Ok(Plan::List { signals: rest.to_vec(), as_table });
+        return Ok(KillPlan::List { signals: rest.to_vec(), as_table });
     }
     if rest.is_empty() {
         return Err(input::usage_error(ctx, &[b"no process ID specified"]));
     }
-    Ok(Plan::Send { signal: chosen.unwrap_or(signal::TERM), to: rest.to_vec() })
+    Ok(KillPlan::Send { signal: chosen.unwrap_or(signal::TERM), to: rest.to_vec() })
 }
 
 /// Sends a signal to processes, and to groups, which are written with a dash.

@@ -3,7 +3,7 @@
 
 use box_applet::opts::Spec;
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::kv::{Answer, KV, MAX_KEY, MAX_VALUE, Request};
+use box_sys::kv::{KV, KvAnswer, KvRequest, MAX_KEY, MAX_VALUE};
 use std::fs::File;
 use std::io::{self, Read, Write};
 
@@ -23,7 +23,7 @@ const MISSING: Exit = Exit(1);
 const FAILED: Exit = Exit(2);
 
 /// Why a request has failed.
-enum Failed {
+enum KvFailure {
     /// No key-values are kept here.
     Nowhere,
     Node(io::Error),
@@ -31,23 +31,23 @@ enum Failed {
     Refused(Vec<u8>),
 }
 
-impl From<io::Error> for Failed {
-    fn from(e: io::Error) -> Failed {
-        Failed::Node(e)
+impl From<io::Error> for KvFailure {
+    fn from(e: io::Error) -> KvFailure {
+        KvFailure::Node(e)
     }
 }
 
 /// Asks the host.
-fn ask(request: &Request<'_>) -> Result<Answer, Failed> {
+fn ask(request: &KvRequest<'_>) -> Result<KvAnswer, KvFailure> {
     let node = File::options().read(true).write(true).open(KV);
-    let mut node = node.map_err(|_| Failed::Nowhere)?;
+    let mut node = node.map_err(|_| KvFailure::Nowhere)?;
     node.write_all(&request.encode())?;
     let mut answer = Vec::new();
     node.read_to_end(&mut answer)?;
-    match Answer::decode(&answer) {
-        Some(Answer::Refused(why)) => Err(Failed::Refused(why)),
+    match KvAnswer::decode(&answer) {
+        Some(KvAnswer::Refused(why)) => Err(KvFailure::Refused(why)),
         Some(answer) => Ok(answer),
-        None => Err(Failed::Node(io::ErrorKind::InvalidData.into())),
+        None => Err(KvFailure::Node(io::ErrorKind::InvalidData.into())),
     }
 }
 
@@ -87,11 +87,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     Ok(done.unwrap_or_else(|failed| {
         match failed {
-            Failed::Nowhere => {
+            KvFailure::Nowhere => {
                 ctx.error_bytes(&[b"no values are kept here: this is no session with a history"])
             }
-            Failed::Node(e) => ctx.error_bytes(&[box_sys::strerror(&e).as_bytes()]),
-            Failed::Refused(why) => ctx.error_bytes(&[&why]),
+            KvFailure::Node(e) => ctx.error_bytes(&[box_sys::strerror(&e).as_bytes()]),
+            KvFailure::Refused(why) => ctx.error_bytes(&[&why]),
         }
         FAILED
     }))
@@ -103,10 +103,10 @@ fn missing(ctx: &mut Ctx<'_>, key: &[u8]) -> Exit {
 }
 
 /// Prints a value, which the host gives part by part.
-fn get(ctx: &mut Ctx<'_>, key: &[u8]) -> Result<Exit, Failed> {
+fn get(ctx: &mut Ctx<'_>, key: &[u8]) -> Result<Exit, KvFailure> {
     let mut from = 0;
     loop {
-        let Answer::Value { len, bytes } = ask(&Request::Get { key, from })? else {
+        let KvAnswer::Value { len, bytes } = ask(&KvRequest::Get { key, from })? else {
             return Ok(missing(ctx, key));
         };
         ctx.stdout.write_all(&bytes)?;
@@ -117,7 +117,7 @@ fn get(ctx: &mut Ctx<'_>, key: &[u8]) -> Result<Exit, Failed> {
     }
 }
 
-fn set(ctx: &mut Ctx<'_>, key: &[u8], value: Option<&Vec<u8>>) -> Result<Exit, Failed> {
+fn set(ctx: &mut Ctx<'_>, key: &[u8], value: Option<&Vec<u8>>) -> Result<Exit, KvFailure> {
     let mut read = Vec::new();
     let value = match value {
         Some(value) if value != b"-" => value,
@@ -130,25 +130,25 @@ fn set(ctx: &mut Ctx<'_>, key: &[u8], value: Option<&Vec<u8>>) -> Result<Exit, F
         ctx.error_bytes(&[b"the value is longer than 1 MiB"]);
         return Ok(FAILED);
     }
-    ask(&Request::Set { key, value })?;
+    ask(&KvRequest::Set { key, value })?;
     Ok(Exit::SUCCESS)
 }
 
-fn delete(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Result<Exit, Failed> {
+fn delete(ctx: &mut Ctx<'_>, keys: &[Vec<u8>]) -> Result<Exit, KvFailure> {
     let mut exit = Exit::SUCCESS;
     for key in keys {
-        if ask(&Request::Delete { key })? == Answer::Missing {
+        if ask(&KvRequest::Delete { key })? == KvAnswer::Missing {
             exit = missing(ctx, key);
         }
     }
     Ok(exit)
 }
 
-fn list(ctx: &mut Ctx<'_>, prefix: &[u8]) -> Result<Exit, Failed> {
+fn list(ctx: &mut Ctx<'_>, prefix: &[u8]) -> Result<Exit, KvFailure> {
     let mut after = Vec::new();
     loop {
-        let Answer::Keys { keys, more } = ask(&Request::List { after: &after })? else {
-            return Err(Failed::Node(io::ErrorKind::InvalidData.into()));
+        let KvAnswer::Keys { keys, more } = ask(&KvRequest::List { after: &after })? else {
+            return Err(KvFailure::Node(io::ErrorKind::InvalidData.into()));
         };
         for key in keys.iter().filter(|key| key.starts_with(prefix)) {
             ctx.stdout.write_all(key)?;

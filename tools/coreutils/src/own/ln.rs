@@ -2,16 +2,16 @@
 
 use std::io::{self, Write};
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Stat, meta};
+use box_sys::{FileKind, Stat, meta};
 
 use crate::common::paths::{self, Backup};
 use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum LnFlag {
     Backup,
     Directory,
     Force,
@@ -28,37 +28,40 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<LnFlag> = Spec::new(
     "[OPTION]... [-T] TARGET LINK_NAME\n  or:  ln [OPTION]... TARGET\n  or:  ln [OPTION]... TARGET... DIRECTORY\n  or:  ln [OPTION]... -t DIRECTORY TARGET...",
     "Create hard links by default, symbolic links with --symbolic.",
     &[
-        Opt::long(Flag::Backup, "backup")
+        Opt::long(LnFlag::Backup, "backup")
             .may_take("CONTROL", "make a backup of each existing destination file"),
-        Opt::new(Flag::PlainBackup, 'b', "").says("like --backup but does not accept an argument"),
-        Opt::new(Flag::Directory, 'd', "directory")
+        Opt::new(LnFlag::PlainBackup, 'b', "")
+            .says("like --backup but does not accept an argument"),
+        Opt::new(LnFlag::Directory, 'd', "directory")
             .says("allow the superuser to attempt to hard link directories"),
-        Opt::new(Flag::Directory, 'F', "").says("the same as -d"),
-        Opt::new(Flag::Force, 'f', "force").says("remove existing destination files"),
-        Opt::new(Flag::Interactive, 'i', "interactive")
+        Opt::new(LnFlag::Directory, 'F', "").says("the same as -d"),
+        Opt::new(LnFlag::Force, 'f', "force").says("remove existing destination files"),
+        Opt::new(LnFlag::Interactive, 'i', "interactive")
             .says("prompt whether to remove destinations"),
-        Opt::new(Flag::Logical, 'L', "logical").says("dereference TARGETs that are symbolic links"),
-        Opt::new(Flag::NoDereference, 'n', "no-dereference")
+        Opt::new(LnFlag::Logical, 'L', "logical")
+            .says("dereference TARGETs that are symbolic links"),
+        Opt::new(LnFlag::NoDereference, 'n', "no-dereference")
             .says("treat LINK_NAME as a normal file if it is a symbolic link to a directory"),
-        Opt::new(Flag::Physical, 'P', "physical")
+        Opt::new(LnFlag::Physical, 'P', "physical")
             .says("make hard links directly to symbolic links"),
-        Opt::new(Flag::Relative, 'r', "relative")
+        Opt::new(LnFlag::Relative, 'r', "relative")
             .says("with -s, create links relative to link location"),
-        Opt::new(Flag::Symbolic, 's', "symbolic").says("make symbolic links instead of hard links"),
-        Opt::new(Flag::Suffix, 'S', "suffix").takes("SUFFIX", "override the usual backup suffix"),
-        Opt::new(Flag::TargetDirectory, 't', "target-directory")
+        Opt::new(LnFlag::Symbolic, 's', "symbolic")
+            .says("make symbolic links instead of hard links"),
+        Opt::new(LnFlag::Suffix, 'S', "suffix").takes("SUFFIX", "override the usual backup suffix"),
+        Opt::new(LnFlag::TargetDirectory, 't', "target-directory")
             .takes("DIRECTORY", "specify the DIRECTORY in which to create the links"),
-        Opt::new(Flag::NoTargetDirectory, 'T', "no-target-directory")
+        Opt::new(LnFlag::NoTargetDirectory, 'T', "no-target-directory")
             .says("treat LINK_NAME as a normal file always"),
-        Opt::new(Flag::Verbose, 'v', "verbose").says("print name of each linked file"),
+        Opt::new(LnFlag::Verbose, 'v', "verbose").says("print name of each linked file"),
     ],
 );
 
-struct Options {
+struct LnOptions {
     symbolic: bool,
     relative: bool,
     force: bool,
@@ -69,7 +72,7 @@ struct Options {
 }
 
 /// What the links are called.
-enum Links {
+enum LinkNames {
     /// As their targets, in this directory.
     In(Vec<u8>),
     Named(Vec<u8>),
@@ -83,9 +86,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut made: Vec<Vec<u8>> = Vec::new();
     for target in targets {
         let link = match &links {
-            Links::In(d) if d == b"." => paths::base_name(target).to_vec(),
-            Links::In(d) => paths::join(d, paths::base_name(target)),
-            Links::Named(name) => name.clone(),
+            LinkNames::In(d) if d == b"." => paths::base_name(target).to_vec(),
+            LinkNames::In(d) => paths::join(d, paths::base_name(target)),
+            LinkNames::Named(name) => name.clone(),
         };
         if made.contains(&link) && !o.symbolic {
             let (link, target) = (quote::always(&link), quote::always(target));
@@ -106,16 +109,16 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
-    let backup = Backup::of(ctx, p, [Flag::Backup, Flag::PlainBackup, Flag::Suffix])?;
-    let last = p.last_of(&[Flag::Force, Flag::Interactive]);
-    let options = Options {
-        symbolic: p.has(Flag::Symbolic),
-        relative: p.has(Flag::Relative),
-        force: last == Some(Flag::Force),
-        interactive: last == Some(Flag::Interactive),
-        verbose: p.has(Flag::Verbose),
-        follow: p.last_of(&[Flag::Logical, Flag::Physical]) == Some(Flag::Logical),
+fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<LnFlag>) -> Result<LnOptions, Exit> {
+    let backup = Backup::of(ctx, p, [LnFlag::Backup, LnFlag::PlainBackup, LnFlag::Suffix])?;
+    let last = p.last_of(&[LnFlag::Force, LnFlag::Interactive]);
+    let options = LnOptions {
+        symbolic: p.has(LnFlag::Symbolic),
+        relative: p.has(LnFlag::Relative),
+        force: last == Some(LnFlag::Force),
+        interactive: last == Some(LnFlag::Interactive),
+        verbose: p.has(LnFlag::Verbose),
+        follow: p.last_of(&[LnFlag::Logical, LnFlag::Physical]) == Some(LnFlag::Logical),
         backup,
     };
     if options.relative && !options.symbolic {
@@ -125,15 +128,18 @@ fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
 }
 
 /// The targets, and what links to them are called.
-fn operands<'p>(ctx: &mut Ctx<'_>, p: &'p Parsed<Flag>) -> Result<(&'p [Vec<u8>], Links), Exit> {
+fn operands<'p>(
+    ctx: &mut Ctx<'_>,
+    p: &'p ParsedOptions<LnFlag>,
+) -> Result<(&'p [Vec<u8>], LinkNames), Exit> {
     let is_dir = |ctx: &Ctx<'_>, name: &[u8]| {
         let path = ctx.path(name);
-        let link = p.has(Flag::NoDereference)
-            && meta::stat(&path, false).is_ok_and(|s| s.kind == Kind::Symlink);
-        !link && meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir)
+        let link = p.has(LnFlag::NoDereference)
+            && meta::stat(&path, false).is_ok_and(|s| s.kind == FileKind::Symlink);
+        !link && meta::stat(&path, true).is_ok_and(|s| s.kind == FileKind::Dir)
     };
-    let no_dir = p.has(Flag::NoTargetDirectory);
-    Ok(match (p.last(Flag::TargetDirectory), p.operands.as_slice()) {
+    let no_dir = p.has(LnFlag::NoTargetDirectory);
+    Ok(match (p.last(LnFlag::TargetDirectory), p.operands.as_slice()) {
         (_, []) => return Err(input::usage_error(ctx, &[b"missing file operand"])),
         (Some(_), _) if no_dir => {
             let text = b"cannot combine --target-directory and --no-target-directory";
@@ -145,15 +151,15 @@ fn operands<'p>(ctx: &mut Ctx<'_>, p: &'p Parsed<Flag>) -> Result<(&'p [Vec<u8>]
                 let e = meta::stat(&ctx.path(dir), true).err().unwrap_or_else(not_dir);
                 return Err(input::cannot(ctx, "target directory", dir, &e));
             }
-            (all, Links::In(dir.to_vec()))
+            (all, LinkNames::In(dir.to_vec()))
         }
         (None, [one]) if no_dir => {
             let what = b"missing destination file operand after ";
             return Err(input::usage_error(ctx, &[what, &quote::always(one)]));
         }
-        (None, all @ [_]) => (all, Links::In(b".".to_vec())),
+        (None, all @ [_]) => (all, LinkNames::In(b".".to_vec())),
         (None, [target, name]) if no_dir || !is_dir(ctx, name) => {
-            (std::slice::from_ref(target), Links::Named(name.clone()))
+            (std::slice::from_ref(target), LinkNames::Named(name.clone()))
         }
         (None, [_, _, extra, ..]) if no_dir => return Err(input::extra_operand(ctx, extra)),
         (None, [targets @ .., dir]) => {
@@ -161,12 +167,12 @@ fn operands<'p>(ctx: &mut Ctx<'_>, p: &'p Parsed<Flag>) -> Result<(&'p [Vec<u8>]
                 let shown = quote::always(dir);
                 return Err(input::failure(ctx, &[b"target ", &shown, b" is not a directory"]));
             }
-            (targets, Links::In(dir.clone()))
+            (targets, LinkNames::In(dir.clone()))
         }
     })
 }
 
-fn failed(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &Options, e: &io::Error) {
+fn failed(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &LnOptions, e: &io::Error) {
     let what = if o.symbolic { "symbolic" } else { "hard" };
     let mut text =
         [b"failed to create ", what.as_bytes(), b" link ", &quote::always(link)].concat();
@@ -182,14 +188,14 @@ fn one(
     ctx: &mut Ctx<'_>,
     target: &[u8],
     link: &[u8],
-    o: &Options,
+    o: &LnOptions,
 ) -> Result<bool, Option<io::Error>> {
     if !o.symbolic {
         let stat = meta::stat(&ctx.path(target), o.follow).map_err(|e| {
             input::cannot(ctx, "failed to access", target, &e);
             None
         })?;
-        if stat.kind == Kind::Dir {
+        if stat.kind == FileKind::Dir {
             ctx.error_bytes(&[&quote::colon(target), b": hard link not allowed for directory"]);
             return Err(None);
         }
@@ -214,10 +220,10 @@ fn make_way(
     target: &[u8],
     link: &[u8],
     old: &Stat,
-    o: &Options,
+    o: &LnOptions,
 ) -> Result<Option<bool>, Option<io::Error>> {
     let replaces = o.force || o.interactive;
-    if old.kind == Kind::Dir && replaces {
+    if old.kind == FileKind::Dir && replaces {
         ctx.error_bytes(&[&quote::colon(link), b": cannot overwrite directory"]);
         return Err(None);
     }
@@ -244,7 +250,7 @@ fn make_way(
     Ok(None)
 }
 
-fn make(ctx: &Ctx<'_>, target: &[u8], link: &[u8], o: &Options) -> io::Result<()> {
+fn make(ctx: &Ctx<'_>, target: &[u8], link: &[u8], o: &LnOptions) -> io::Result<()> {
     let path = ctx.path(link);
     if o.symbolic {
         let text = if o.relative { relative_target(ctx, target, link)? } else { target.to_vec() };
@@ -255,14 +261,14 @@ fn make(ctx: &Ctx<'_>, target: &[u8], link: &[u8], o: &Options) -> io::Result<()
     }
     let mut target = ctx.path(target);
     if o.follow {
-        target = paths::canonical(&target, paths::Missing::None)?;
+        target = paths::canonical(&target, paths::MissingComponents::None)?;
     }
     std::fs::hard_link(target, &path)
 }
 
 /// The target as seen from the link's directory (`-r`).
 fn relative_target(ctx: &Ctx<'_>, target: &[u8], link: &[u8]) -> io::Result<Vec<u8>> {
-    let dir = paths::canonical(&ctx.path(paths::dir_name(link)), paths::Missing::All)?;
-    let to = paths::canonical(&ctx.path(target), paths::Missing::All)?;
+    let dir = paths::canonical(&ctx.path(paths::dir_name(link)), paths::MissingComponents::All)?;
+    let to = paths::canonical(&ctx.path(target), paths::MissingComponents::All)?;
     Ok(paths::relative(&to, &dir))
 }

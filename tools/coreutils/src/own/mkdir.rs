@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta::umask;
-use box_sys::{Kind, meta};
-use box_text::mode::{self, Mode};
+use box_sys::{FileKind, meta};
+use box_text::mode::{self, FileModeChange};
 
 use crate::common::{input, paths, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum MkdirFlag {
     Context,
     IgnoreFailOnNonEmpty,
     Ignored,
@@ -21,17 +21,18 @@ enum Flag {
     Verbose,
 }
 
-const MKDIR: Spec<Flag> = Spec::new(
+const MKDIR: Spec<MkdirFlag> = Spec::new(
     "[OPTION]... DIRECTORY...",
     "Create the DIRECTORY(ies), if they do not already exist.",
     &[
-        Opt::new(Flag::Mode, 'm', "mode")
+        Opt::new(MkdirFlag::Mode, 'm', "mode")
             .takes("MODE", "set file mode (as in chmod), not a=rwx - umask"),
-        Opt::new(Flag::Parents, 'p', "parents")
+        Opt::new(MkdirFlag::Parents, 'p', "parents")
             .says("no error if existing, make parent directories as needed"),
-        Opt::new(Flag::Verbose, 'v', "verbose").says("print a message for each created directory"),
-        Opt::new(Flag::Ignored, 'Z', "").says("ignored"),
-        Opt::long(Flag::Context, "context").may_take("CTX", "ignored"),
+        Opt::new(MkdirFlag::Verbose, 'v', "verbose")
+            .says("print a message for each created directory"),
+        Opt::new(MkdirFlag::Ignored, 'Z', "").says("ignored"),
+        Opt::long(MkdirFlag::Context, "context").may_take("CTX", "ignored"),
     ],
 );
 
@@ -40,7 +41,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
-    let mode = match p.last(Flag::Mode).map(|m| (m, mode::parse(m))) {
+    let mode = match p.last(MkdirFlag::Mode).map(|m| (m, mode::parse(m))) {
         Some((text, None)) => {
             return Err(input::failure(ctx, &[b"invalid mode ", &quote::always(text)]));
         }
@@ -49,10 +50,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let mut exit = Exit::SUCCESS;
     for dir in &p.operands {
-        let made = if p.has(Flag::Parents) {
-            parents(ctx, dir, mode.as_ref(), p.has(Flag::Verbose))
+        let made = if p.has(MkdirFlag::Parents) {
+            parents(ctx, dir, mode.as_ref(), p.has(MkdirFlag::Verbose))
         } else {
-            create(ctx, dir, mode.as_ref(), p.has(Flag::Verbose)).map_err(|e| (dir.clone(), e))
+            create(ctx, dir, mode.as_ref(), p.has(MkdirFlag::Verbose)).map_err(|e| (dir.clone(), e))
         };
         if let Err((at, e)) = made {
             input::cannot(ctx, "cannot create directory", &at, &e);
@@ -62,7 +63,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-fn create(ctx: &mut Ctx<'_>, dir: &[u8], mode: Option<&Mode>, verbose: bool) -> io::Result<()> {
+fn create(
+    ctx: &mut Ctx<'_>,
+    dir: &[u8],
+    mode: Option<&FileModeChange>,
+    verbose: bool,
+) -> io::Result<()> {
     if dir.is_empty() {
         return Err(io::ErrorKind::NotFound.into());
     }
@@ -84,12 +90,12 @@ fn create(ctx: &mut Ctx<'_>, dir: &[u8], mode: Option<&Mode>, verbose: bool) -> 
 fn parents(
     ctx: &mut Ctx<'_>,
     dir: &[u8],
-    mode: Option<&Mode>,
+    mode: Option<&FileModeChange>,
     verbose: bool,
 ) -> Result<(), (Vec<u8>, io::Error)> {
     // Mostly the directory exists or only itself is missing.
     match meta::stat(&ctx.path(dir), true) {
-        Ok(s) if s.kind == Kind::Dir && !dir.is_empty() => return Ok(()),
+        Ok(s) if s.kind == FileKind::Dir && !dir.is_empty() => return Ok(()),
         _ => {}
     }
     let mut end = 0;
@@ -105,7 +111,7 @@ fn parents(
         match create(ctx, part, mode.filter(|_| last), verbose) {
             Ok(()) => {}
             Err(e) => match meta::stat(&ctx.path(part), true) {
-                Ok(s) if s.kind == Kind::Dir => {}
+                Ok(s) if s.kind == FileKind::Dir => {}
                 Ok(_) if !last => {
                     return Err((
                         part.to_vec(),
@@ -119,16 +125,16 @@ fn parents(
     if dir.is_empty() { Err((Vec::new(), io::ErrorKind::NotFound.into())) } else { Ok(()) }
 }
 
-const RMDIR: Spec<Flag> = Spec::new(
+const RMDIR: Spec<MkdirFlag> = Spec::new(
     "[OPTION]... DIRECTORY...",
     "Remove the DIRECTORY(ies), if they are empty.",
     &[
-        Opt::long(Flag::IgnoreFailOnNonEmpty, "ignore-fail-on-non-empty")
+        Opt::long(MkdirFlag::IgnoreFailOnNonEmpty, "ignore-fail-on-non-empty")
             .says("ignore each failure to remove a non-empty directory"),
-        Opt::new(Flag::Parents, 'p', "parents").says(
+        Opt::new(MkdirFlag::Parents, 'p', "parents").says(
             "remove DIRECTORY and its ancestors; e.g., 'rmdir -p a/b' is similar to 'rmdir a/b a'",
         ),
-        Opt::new(Flag::Verbose, 'v', "verbose")
+        Opt::new(MkdirFlag::Verbose, 'v', "verbose")
             .says("output a diagnostic for every directory processed"),
     ],
 );
@@ -142,13 +148,13 @@ pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     for operand in &p.operands {
         let mut dir = operand.clone();
         loop {
-            if p.has(Flag::Verbose) {
+            if p.has(MkdirFlag::Verbose) {
                 let shown = quote::always(&dir);
                 let line = [ctx.name.as_bytes(), b": removing directory, ", &shown, b"\n"].concat();
                 let _ = ctx.stdout.write_all(&line);
             }
             if let Err(e) = remove_dir(ctx, &dir) {
-                if p.has(Flag::IgnoreFailOnNonEmpty) && not_empty(ctx, &dir, &e) {
+                if p.has(MkdirFlag::IgnoreFailOnNonEmpty) && not_empty(ctx, &dir, &e) {
                     break;
                 }
                 let what =
@@ -157,7 +163,7 @@ pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
                 exit = Exit::FAILURE;
                 break;
             }
-            if !p.has(Flag::Parents) {
+            if !p.has(MkdirFlag::Parents) {
                 break;
             }
             let parent = paths::dir_name(&dir).to_vec();
@@ -174,7 +180,9 @@ fn remove_dir(ctx: &Ctx<'_>, dir: &[u8]) -> io::Result<()> {
     let path = ctx.path(dir);
     std::fs::remove_dir(&path).map_err(|e| match meta::stat(&path, false) {
         // Some hosts answer with another error for a file.
-        Ok(s) if s.kind != Kind::Dir => io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR),
+        Ok(s) if s.kind != FileKind::Dir => {
+            io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR)
+        }
         _ => e,
     })
 }

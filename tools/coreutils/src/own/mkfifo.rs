@@ -10,21 +10,21 @@ use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum MkfifoFlag {
     Context,
     Ignored,
     Mode,
 }
 
-const OPTIONS: &[Opt<Flag>] = &[
-    Opt::new(Flag::Mode, 'm', "mode")
+const OPTIONS: &[Opt<MkfifoFlag>] = &[
+    Opt::new(MkfifoFlag::Mode, 'm', "mode")
         .takes("MODE", "set file permission bits to MODE, not a=rw - umask"),
-    Opt::new(Flag::Ignored, 'Z', "").says("(ignored)"),
-    Opt::long(Flag::Context, "context").may_take("CTX", "(ignored)"),
+    Opt::new(MkfifoFlag::Ignored, 'Z', "").says("(ignored)"),
+    Opt::long(MkfifoFlag::Context, "context").may_take("CTX", "(ignored)"),
 ];
-const MKFIFO: Spec<Flag> =
+const MKFIFO: Spec<MkfifoFlag> =
     Spec::new("[OPTION]... NAME...", "Create named pipes (FIFOs) with the given NAMEs.", OPTIONS);
-const MKNOD: Spec<Flag> = Spec::new(
+const MKNOD: Spec<MkfifoFlag> = Spec::new(
     "[OPTION]... NAME TYPE [MAJOR MINOR]",
     "Create the special file NAME of the given TYPE: p for a FIFO; b, c and u for devices.",
     OPTIONS,
@@ -59,10 +59,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
-    let bits = permissions(ctx, p.last(Flag::Mode))?;
+    let bits = permissions(ctx, p.last(MkfifoFlag::Mode))?;
     let mut ok = true;
     for name in &p.operands {
-        ok &= make(ctx, name, bits, p.has(Flag::Mode));
+        ok &= make(ctx, name, bits, p.has(MkfifoFlag::Mode));
     }
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
@@ -80,8 +80,8 @@ pub(crate) fn mknod(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         }
         [name, kind] if kind == b"p" => {
             let name = name.clone();
-            match permissions(ctx, p.last(Flag::Mode)) {
-                Ok(bits) if make(ctx, &name, bits, p.has(Flag::Mode)) => Exit::SUCCESS,
+            match permissions(ctx, p.last(MkfifoFlag::Mode)) {
+                Ok(bits) if make(ctx, &name, bits, p.has(MkfifoFlag::Mode)) => Exit::SUCCESS,
                 _ => Exit::FAILURE,
             }
         }

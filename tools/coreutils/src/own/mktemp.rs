@@ -12,7 +12,7 @@ use crate::common::{input, paths, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum MktempFlag {
     Directory,
     DryRun,
     InDirectory,
@@ -22,17 +22,17 @@ enum Flag {
     Tmpdir,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<MktempFlag> = Spec::new(
     "[OPTION]... [TEMPLATE]",
     "Create a temporary file or directory, safely, and print its name.\nTEMPLATE must contain at least 3 consecutive 'X's in last component.\nIf TEMPLATE is not specified, use tmp.XXXXXXXXXX, and --tmpdir is implied.",
     &[
-        Opt::new(Flag::Directory, 'd', "directory").says("create a directory, not a file"),
-        Opt::new(Flag::DryRun, 'u', "dry-run").says("do not create anything; merely print a name (unsafe)"),
-        Opt::new(Flag::Quiet, 'q', "quiet").says("suppress diagnostics about file/dir-creation failure"),
-        Opt::long(Flag::Suffix, "suffix").takes("SUFF", "append SUFF to TEMPLATE; SUFF must not contain a slash"),
-        Opt::new(Flag::InDirectory, 'p', "").takes("DIR", "interpret TEMPLATE relative to DIR"),
-        Opt::long(Flag::Tmpdir, "tmpdir").may_take("DIR", "the same; without DIR use $TMPDIR if set, else /tmp"),
-        Opt::new(Flag::InTmpdir, 't', "").says("interpret TEMPLATE as a single file name component,\nrelative to a directory: $TMPDIR, if set; else the\ndirectory specified via -p; else /tmp"),
+        Opt::new(MktempFlag::Directory, 'd', "directory").says("create a directory, not a file"),
+        Opt::new(MktempFlag::DryRun, 'u', "dry-run").says("do not create anything; merely print a name (unsafe)"),
+        Opt::new(MktempFlag::Quiet, 'q', "quiet").says("suppress diagnostics about file/dir-creation failure"),
+        Opt::long(MktempFlag::Suffix, "suffix").takes("SUFF", "append SUFF to TEMPLATE; SUFF must not contain a slash"),
+        Opt::new(MktempFlag::InDirectory, 'p', "").takes("DIR", "interpret TEMPLATE relative to DIR"),
+        Opt::long(MktempFlag::Tmpdir, "tmpdir").may_take("DIR", "the same; without DIR use $TMPDIR if set, else /tmp"),
+        Opt::new(MktempFlag::InTmpdir, 't', "").says("interpret TEMPLATE as a single file name component,\nrelative to a directory: $TMPDIR, if set; else the\ndirectory specified via -p; else /tmp"),
     ],
 );
 
@@ -58,21 +58,21 @@ fn random_letters(n: usize) -> Vec<u8> {
 }
 
 /// What is made, and under which names.
-struct Plan {
+struct MktempPlan {
     directory: bool,
     dry_run: bool,
     quiet: bool,
-    template: Template,
+    template: MktempTemplate,
 }
 
 /// A name with a number of letters that are chosen at random.
-struct Template {
+struct MktempTemplate {
     prefix: Vec<u8>,
     letters: usize,
     suffix: Vec<u8>,
 }
 
-impl Template {
+impl MktempTemplate {
     fn with(&self, letters: &[u8]) -> Vec<u8> {
         [self.prefix.as_slice(), letters, &self.suffix].concat()
     }
@@ -82,7 +82,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     plan(ctx, args).map(|plan| make(ctx, &plan))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<MktempPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.len() > 1 {
         return Err(input::usage_error(ctx, &[b"too many templates"]));
@@ -91,10 +91,14 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     let refused = |ctx: &mut Ctx<'_>, before: &str, text: &[u8], after: &str| {
         input::failure(ctx, &[before.as_bytes(), &quote::always(text), after.as_bytes()])
     };
-    let mut template = split(written, p.last(Flag::Suffix))
+    let mut template = split(written, p.last(MktempFlag::Suffix))
         .map_err(|(before, text, after)| refused(ctx, before, &text, after))?;
-    let in_tmpdir = p.has(Flag::InTmpdir);
-    if p.operands.is_empty() || in_tmpdir || p.has(Flag::InDirectory) || p.has(Flag::Tmpdir) {
+    let in_tmpdir = p.has(MktempFlag::InTmpdir);
+    if p.operands.is_empty()
+        || in_tmpdir
+        || p.has(MktempFlag::InDirectory)
+        || p.has(MktempFlag::Tmpdir)
+    {
         let after = if in_tmpdir && written.contains(&b'/') {
             Some(", contains directory separator")
         } else {
@@ -104,14 +108,17 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
             return Err(refused(ctx, "invalid template, ", written, after));
         }
         let variable = ctx.env.get(b"TMPDIR").filter(|d| !d.is_empty());
-        let option = p.last(Flag::InDirectory).or(p.last(Flag::Tmpdir)).filter(|d| !d.is_empty());
+        let option = p
+            .last(MktempFlag::InDirectory)
+            .or(p.last(MktempFlag::Tmpdir))
+            .filter(|d| !d.is_empty());
         let dir = if in_tmpdir { variable.or(option) } else { option.or(variable) };
         template.prefix = paths::join(dir.unwrap_or(b"/tmp"), &template.prefix);
     }
-    Ok(Plan {
-        directory: p.has(Flag::Directory),
-        dry_run: p.has(Flag::DryRun),
-        quiet: p.has(Flag::Quiet),
+    Ok(MktempPlan {
+        directory: p.has(MktempFlag::Directory),
+        dry_run: p.has(MktempFlag::DryRun),
+        quiet: p.has(MktempFlag::Quiet),
         template,
     })
 }
@@ -120,7 +127,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
 fn split(
     written: &[u8],
     suffix: Option<&[u8]>,
-) -> Result<Template, (&'static str, Vec<u8>, &'static str)> {
+) -> Result<MktempTemplate, (&'static str, Vec<u8>, &'static str)> {
     if suffix.is_some() && !written.ends_with(b"X") {
         return Err(("with --suffix, template ", written.to_vec(), " must end in X"));
     }
@@ -134,11 +141,11 @@ fn split(
     if letters < 3 {
         return Err(("too few X's in template ", written.to_vec(), ""));
     }
-    Ok(Template { prefix: stem[..stem.len() - letters].to_vec(), letters, suffix })
+    Ok(MktempTemplate { prefix: stem[..stem.len() - letters].to_vec(), letters, suffix })
 }
 
 /// Makes it under the first name that is free, and prints the name.
-fn make(ctx: &mut Ctx<'_>, plan: &Plan) -> Exit {
+fn make(ctx: &mut Ctx<'_>, plan: &MktempPlan) -> Exit {
     let mut last: io::Error = io::ErrorKind::AlreadyExists.into();
     for _ in 0..1000 {
         let name = plan.template.with(&random_letters(plan.template.letters));
@@ -167,7 +174,7 @@ fn make(ctx: &mut Ctx<'_>, plan: &Plan) -> Exit {
 }
 
 /// Makes a file or directory that only its owner may use.
-fn make_one(path: &Path, plan: &Plan) -> io::Result<()> {
+fn make_one(path: &Path, plan: &MktempPlan) -> io::Result<()> {
     if plan.dry_run {
         return match meta::stat(path, false) {
             Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),

@@ -4,13 +4,13 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Ended, Exit, Output};
+use box_applet::{Ctx, Ended, Exit, OutStream};
 
-use crate::common::input::{self, Stop};
+use crate::common::input::{self, CopyStop};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum PagerFlag {
     ChopLongLines,
     ClearScreen,
     Dumb,
@@ -32,35 +32,35 @@ enum Flag {
 }
 
 /// Flags of the real programs that only matter on a terminal.
-const FLAGS: &[Opt<Flag>] = &[
-    Opt::new(Flag::QuitAtEof, 'E', "QUIT-AT-EOF").says("(no effect: nothing is paged)"),
-    Opt::new(Flag::QuitIfOneScreen, 'F', "quit-if-one-screen").says("(no effect)"),
-    Opt::new(Flag::HiliteSearch, 'G', "HILITE-SEARCH").says("(no effect)"),
-    Opt::new(Flag::IgnoreCase, 'I', "IGNORE-CASE").says("(no effect)"),
-    Opt::new(Flag::LongPrompt, 'M', "LONG-PROMPT").says("(no effect)"),
-    Opt::new(Flag::LineNumbers, 'N', "LINE-NUMBERS").says("number lines"),
-    Opt::new(Flag::RawControlChars, 'R', "RAW-CONTROL-CHARS").says("(no effect)"),
-    Opt::new(Flag::ChopLongLines, 'S', "chop-long-lines").says("(no effect)"),
-    Opt::new(Flag::NoInit, 'X', "no-init").says("(no effect)"),
-    Opt::new(Flag::ClearScreen, 'c', "clear-screen").says("(no effect)"),
-    Opt::new(Flag::Dumb, 'd', "dumb").says("(no effect)"),
-    Opt::new(Flag::QuitAtEof, 'e', "quit-at-eof").says("(no effect)"),
-    Opt::new(Flag::Force, 'f', "force").says("(no effect)"),
-    Opt::new(Flag::HiliteSearch, 'g', "hilite-search").says("(no effect)"),
-    Opt::new(Flag::IgnoreCase, 'i', "ignore-case").says("(no effect)"),
-    Opt::new(Flag::Ignored, 'l', "").says("(no effect)"),
-    Opt::new(Flag::LongPrompt, 'm', "long-prompt").says("(no effect)"),
-    Opt::new(Flag::LineNumbers, 'n', "line-numbers").says("(no effect)"),
-    Opt::new(Flag::Pattern, 'p', "pattern").takes("PATTERN", "(no effect)"),
-    Opt::new(Flag::Quiet, 'q', "quiet").says("(no effect)"),
-    Opt::new(Flag::RawControlChars, 'r', "raw-control-chars").says("(no effect)"),
-    Opt::new(Flag::SqueezeBlankLines, 's', "squeeze-blank-lines")
+const FLAGS: &[Opt<PagerFlag>] = &[
+    Opt::new(PagerFlag::QuitAtEof, 'E', "QUIT-AT-EOF").says("(no effect: nothing is paged)"),
+    Opt::new(PagerFlag::QuitIfOneScreen, 'F', "quit-if-one-screen").says("(no effect)"),
+    Opt::new(PagerFlag::HiliteSearch, 'G', "HILITE-SEARCH").says("(no effect)"),
+    Opt::new(PagerFlag::IgnoreCase, 'I', "IGNORE-CASE").says("(no effect)"),
+    Opt::new(PagerFlag::LongPrompt, 'M', "LONG-PROMPT").says("(no effect)"),
+    Opt::new(PagerFlag::LineNumbers, 'N', "LINE-NUMBERS").says("number lines"),
+    Opt::new(PagerFlag::RawControlChars, 'R', "RAW-CONTROL-CHARS").says("(no effect)"),
+    Opt::new(PagerFlag::ChopLongLines, 'S', "chop-long-lines").says("(no effect)"),
+    Opt::new(PagerFlag::NoInit, 'X', "no-init").says("(no effect)"),
+    Opt::new(PagerFlag::ClearScreen, 'c', "clear-screen").says("(no effect)"),
+    Opt::new(PagerFlag::Dumb, 'd', "dumb").says("(no effect)"),
+    Opt::new(PagerFlag::QuitAtEof, 'e', "quit-at-eof").says("(no effect)"),
+    Opt::new(PagerFlag::Force, 'f', "force").says("(no effect)"),
+    Opt::new(PagerFlag::HiliteSearch, 'g', "hilite-search").says("(no effect)"),
+    Opt::new(PagerFlag::IgnoreCase, 'i', "ignore-case").says("(no effect)"),
+    Opt::new(PagerFlag::Ignored, 'l', "").says("(no effect)"),
+    Opt::new(PagerFlag::LongPrompt, 'm', "long-prompt").says("(no effect)"),
+    Opt::new(PagerFlag::LineNumbers, 'n', "line-numbers").says("(no effect)"),
+    Opt::new(PagerFlag::Pattern, 'p', "pattern").takes("PATTERN", "(no effect)"),
+    Opt::new(PagerFlag::Quiet, 'q', "quiet").says("(no effect)"),
+    Opt::new(PagerFlag::RawControlChars, 'r', "raw-control-chars").says("(no effect)"),
+    Opt::new(PagerFlag::SqueezeBlankLines, 's', "squeeze-blank-lines")
         .says("squeeze multiple blank lines into one"),
-    Opt::new(Flag::Plain, 'u', "plain").says("(no effect)"),
-    Opt::new(Flag::Tabs, 'x', "tabs").takes("N", "(no effect)"),
+    Opt::new(PagerFlag::Plain, 'u', "plain").says("(no effect)"),
+    Opt::new(PagerFlag::Tabs, 'x', "tabs").takes("N", "(no effect)"),
 ];
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<PagerFlag> = Spec::new(
     "[options] [file...]",
     "Print files; where there is a terminal, page by page. Here there is none.",
     FLAGS,
@@ -75,12 +75,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let args: Vec<Vec<u8>> = args.iter().filter(|a| !is_position(a)).cloned().collect();
     let p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
-    let (squeeze, numbers) = (p.has(Flag::SqueezeBlankLines), p.has(Flag::LineNumbers));
+    let (squeeze, numbers) = (p.has(PagerFlag::SqueezeBlankLines), p.has(PagerFlag::LineNumbers));
     let files = input::or_stdin(p.operands);
     let headers = ctx.name == "more" && files.len() > 1;
-    let mut printer = Printer { squeeze, numbers, after_blank: false, number: 0 };
+    let mut printer = PagerPrinter { squeeze, numbers, after_blank: false, number: 0 };
     for file in &files {
-        let opened = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(Stop::Read);
+        let opened = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(CopyStop::Read);
         let out = &mut ctx.stdout;
         let result = opened.and_then(|mut reader| {
             if headers {
@@ -91,8 +91,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         });
         match result {
             Ok(()) => {}
-            Err(Stop::Read(e)) => cannot_show(ctx, file, &e),
-            Err(Stop::Write) => return Ok(Exit::FAILURE),
+            Err(CopyStop::Read(e)) => cannot_show(ctx, file, &e),
+            Err(CopyStop::Write) => return Ok(Exit::FAILURE),
         }
     }
     // Neither program takes a file it cannot show for a failure of its own.
@@ -100,15 +100,19 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// Prints files one after another, as if they were one.
-struct Printer {
+struct PagerPrinter {
     squeeze: bool,
     numbers: bool,
     after_blank: bool,
     number: u64,
 }
 
-impl Printer {
-    fn print(&mut self, reader: &mut input::In<'_>, out: &mut Output) -> Result<(), Stop> {
+impl PagerPrinter {
+    fn print(
+        &mut self,
+        reader: &mut input::InputFile<'_>,
+        out: &mut OutStream,
+    ) -> Result<(), CopyStop> {
         if !self.squeeze && !self.numbers {
             return input::copy(reader, out);
         }

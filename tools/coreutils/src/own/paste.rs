@@ -4,26 +4,27 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Ended, Exit, Input};
+use box_applet::{Ctx, Ended, Exit, StdInput};
 
 use crate::common::{input, quote};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flag {
+enum PasteFlag {
     Delimiters,
     Serial,
     Zero,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<PasteFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Write lines consisting of the sequentially corresponding lines from\neach FILE, separated by TABs, to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(Flag::Delimiters, 'd', "delimiters")
+        Opt::new(PasteFlag::Delimiters, 'd', "delimiters")
             .takes("LIST", "reuse characters from LIST instead of TABs"),
-        Opt::new(Flag::Serial, 's', "serial")
+        Opt::new(PasteFlag::Serial, 's', "serial")
             .says("paste one file at a time instead of in parallel"),
-        Opt::new(Flag::Zero, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
+        Opt::new(PasteFlag::Zero, 'z', "zero-terminated")
+            .says("line delimiter is NUL, not newline"),
     ],
 );
 
@@ -35,7 +36,7 @@ type Delimiters = Vec<Option<u8>>;
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let list = p.last(Flag::Delimiters).unwrap_or(b"\t");
+    let list = p.last(PasteFlag::Delimiters).unwrap_or(b"\t");
     let Some(delimiters) = delimiters(list) else {
         let shown = quote::colon(list);
         return Err(input::failure(
@@ -43,8 +44,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             &[b"delimiter list ends with an unescaped backslash: ", &shown],
         ));
     };
-    let end = if p.has(Flag::Zero) { 0 } else { b'\n' };
-    let (one_by_one, files) = (p.has(Flag::Serial), input::or_stdin(p.operands));
+    let end = if p.has(PasteFlag::Zero) { 0 } else { b'\n' };
+    let (one_by_one, files) = (p.has(PasteFlag::Serial), input::or_stdin(p.operands));
     Ok(match one_by_one {
         true => serial(ctx, &files, &delimiters, end),
         false => parallel(ctx, &files, &delimiters, end),
@@ -95,23 +96,23 @@ fn serial(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8
 }
 
 /// A file of which a line is taken at a time.
-enum Source {
+enum PasteInput {
     /// The applet's; several operands `-` take turns.
     Stdin,
     File(BufReader<std::fs::File>),
     Ended,
 }
 
-impl Source {
+impl PasteInput {
     /// Adds the next line to `out` without its end; whether there was one.
-    fn line(&mut self, stdin: &mut Input, end: u8, out: &mut Vec<u8>) -> io::Result<bool> {
+    fn line(&mut self, stdin: &mut StdInput, end: u8, out: &mut Vec<u8>) -> io::Result<bool> {
         let n = match self {
-            Source::Stdin => stdin.read_until(end, out)?,
-            Source::File(file) => file.read_until(end, out)?,
-            Source::Ended => 0,
+            PasteInput::Stdin => stdin.read_until(end, out)?,
+            PasteInput::File(file) => file.read_until(end, out)?,
+            PasteInput::Ended => 0,
         };
         if n == 0 {
-            *self = Source::Ended;
+            *self = PasteInput::Ended;
         } else if out.last() == Some(&end) {
             out.pop();
         }
@@ -124,12 +125,12 @@ fn parallel(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: 
     let mut sources = VecDeque::new();
     for file in files {
         if file == b"-" {
-            sources.push_back(Source::Stdin);
+            sources.push_back(PasteInput::Stdin);
             continue;
         }
         match input::open_file(&ctx.path(file)) {
             Ok(opened) => {
-                sources.push_back(Source::File(BufReader::with_capacity(input::BLOCK, opened)))
+                sources.push_back(PasteInput::File(BufReader::with_capacity(input::BLOCK, opened)))
             }
             Err(e) => {
                 return input::file_error(ctx, file, &e);

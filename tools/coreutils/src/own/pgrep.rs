@@ -2,17 +2,17 @@
 
 use std::io::Write;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::signal;
-use box_text::regex::{Bound, Options, Regex, Syntax};
+use box_text::regex::{MatchBound, Regex, RegexOptions, RegexSyntax};
 
-use super::processes::{self, Process};
+use super::processes::{self, ProcessInfo};
 use crate::common::{input, number};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum PgrepFlag {
     Count,
     Delimiter,
     Echo,
@@ -30,26 +30,28 @@ enum Flag {
     Signal,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<PgrepFlag> = Spec::new(
     "[options] <pattern>",
     "Look up or signal processes based on name.",
     &[
-        Opt::new(Flag::Signal, 's', "signal").takes("SIG", "signal to send (pkill)"),
-        Opt::new(Flag::Delimiter, 'd', "delimiter").takes("STRING", "specify output delimiter"),
-        Opt::new(Flag::ListName, 'l', "list-name").says("list PID and process name"),
-        Opt::new(Flag::ListFull, 'a', "list-full").says("list PID and full command line"),
-        Opt::new(Flag::Inverse, 'v', "inverse").says("negates the matching"),
-        Opt::new(Flag::Count, 'c', "count").says("count of matching processes"),
-        Opt::new(Flag::Full, 'f', "full").says("use full process name to match"),
-        Opt::new(Flag::IgnoreCase, 'i', "ignore-case").says("match case insensitively"),
-        Opt::new(Flag::Newest, 'n', "newest").says("select most recently started"),
-        Opt::new(Flag::Oldest, 'o', "oldest").says("select least recently started"),
-        Opt::new(Flag::Parent, 'P', "parent")
+        Opt::new(PgrepFlag::Signal, 's', "signal").takes("SIG", "signal to send (pkill)"),
+        Opt::new(PgrepFlag::Delimiter, 'd', "delimiter")
+            .takes("STRING", "specify output delimiter"),
+        Opt::new(PgrepFlag::ListName, 'l', "list-name").says("list PID and process name"),
+        Opt::new(PgrepFlag::ListFull, 'a', "list-full").says("list PID and full command line"),
+        Opt::new(PgrepFlag::Inverse, 'v', "inverse").says("negates the matching"),
+        Opt::new(PgrepFlag::Count, 'c', "count").says("count of matching processes"),
+        Opt::new(PgrepFlag::Full, 'f', "full").says("use full process name to match"),
+        Opt::new(PgrepFlag::IgnoreCase, 'i', "ignore-case").says("match case insensitively"),
+        Opt::new(PgrepFlag::Newest, 'n', "newest").says("select most recently started"),
+        Opt::new(PgrepFlag::Oldest, 'o', "oldest").says("select least recently started"),
+        Opt::new(PgrepFlag::Parent, 'P', "parent")
             .takes("PPID,...", "match only child processes of the given parent"),
-        Opt::new(Flag::Pgroup, 'g', "pgroup").takes("PGID,...", "match by process groups"),
-        Opt::new(Flag::Euid, 'u', "euid").takes("ID,...", "match by effective IDs (one user: all)"),
-        Opt::new(Flag::Exact, 'x', "exact").says("match exactly with the command name"),
-        Opt::new(Flag::Echo, 'e', "echo").says("display what is killed"),
+        Opt::new(PgrepFlag::Pgroup, 'g', "pgroup").takes("PGID,...", "match by process groups"),
+        Opt::new(PgrepFlag::Euid, 'u', "euid")
+            .takes("ID,...", "match by effective IDs (one user: all)"),
+        Opt::new(PgrepFlag::Exact, 'x', "exact").says("match exactly with the command name"),
+        Opt::new(PgrepFlag::Echo, 'e', "echo").says("display what is killed"),
     ],
 );
 
@@ -76,12 +78,12 @@ pub(crate) fn pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         (signal, args) = (given, rest);
     }
     let (p, found) = find(ctx, args)?;
-    if let Some(given) = p.last(Flag::Signal).and_then(signal::parse) {
+    if let Some(given) = p.last(PgrepFlag::Signal).and_then(signal::parse) {
         signal = given;
     }
     for x in &found {
         match ctx.procs.kill(x.pid, signal) {
-            Ok(()) if p.has(Flag::Echo) => {
+            Ok(()) if p.has(PgrepFlag::Echo) => {
                 let text = format!("{} killed (pid {})\n", x.command, x.pid);
                 let _ = ctx.stdout.write_all(text.as_bytes());
             }
@@ -96,22 +98,25 @@ pub(crate) fn pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// What was written, and the processes that fit.
-fn find(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(Parsed<Flag>, Vec<Process>), Exit> {
+fn find(
+    ctx: &mut Ctx<'_>,
+    args: &[Vec<u8>],
+) -> Result<(ParsedOptions<PgrepFlag>, Vec<ProcessInfo>), Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
     let criteria = criteria(ctx, &p)?;
     let own = ctx.procs.pid();
     let mut found = processes::all(ctx);
     found.retain(|x| x.pid != own && criteria.fit(x));
-    if p.has(Flag::Newest) {
+    if p.has(PgrepFlag::Newest) {
         found.drain(..found.len().saturating_sub(1));
-    } else if p.has(Flag::Oldest) {
+    } else if p.has(PgrepFlag::Oldest) {
         found.truncate(1);
     }
     Ok((p, found))
 }
 
-fn criteria(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Criteria, Exit> {
-    let others = [Flag::Parent, Flag::Euid, Flag::Pgroup];
+fn criteria(ctx: &mut Ctx<'_>, p: &ParsedOptions<PgrepFlag>) -> Result<Criteria, Exit> {
+    let others = [PgrepFlag::Parent, PgrepFlag::Euid, PgrepFlag::Pgroup];
     let pattern: &[u8] = match p.operands.as_slice() {
         [one] => one,
         [] if others.iter().any(|flag| p.has(*flag)) => b"",
@@ -124,29 +129,30 @@ fn criteria(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Criteria, Exit> {
             return Err(Exit::USAGE);
         }
     };
-    let mut options = Options::new(Syntax::EreRegcomp).icase(p.has(Flag::IgnoreCase));
-    if p.has(Flag::Exact) {
-        options = options.bound(Bound::Line);
+    let mut options =
+        RegexOptions::new(RegexSyntax::EreRegcomp).icase(p.has(PgrepFlag::IgnoreCase));
+    if p.has(PgrepFlag::Exact) {
+        options = options.bound(MatchBound::Line);
     }
     let regex = Regex::new(pattern, &options).map_err(|e| {
         ctx.error(e);
         Exit::USAGE
     })?;
-    let numbers = |flag: Flag| {
+    let numbers = |flag: PgrepFlag| {
         let list = p.last(flag)?;
         Some(list.split(|c| *c == b',').filter_map(number::decimal).collect())
     };
     Ok(Criteria {
         regex,
-        full: p.has(Flag::Full),
-        inverse: p.has(Flag::Inverse),
-        parents: numbers(Flag::Parent),
-        groups: numbers(Flag::Pgroup),
+        full: p.has(PgrepFlag::Full),
+        inverse: p.has(PgrepFlag::Inverse),
+        parents: numbers(PgrepFlag::Parent),
+        groups: numbers(PgrepFlag::Pgroup),
     })
 }
 
 impl Criteria {
-    fn fit(&self, x: &Process) -> bool {
+    fn fit(&self, x: &ProcessInfo) -> bool {
         let text = if self.full { &x.args } else { &x.command };
         let among = |list: &Option<Vec<u64>>, n: u32| {
             list.as_ref().is_none_or(|l| l.contains(&u64::from(n)))
@@ -159,20 +165,20 @@ impl Criteria {
 }
 
 /// What `pgrep` prints.
-fn list(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, found: &[Process]) -> Exit {
-    let item = |x: &Process| {
-        if p.has(Flag::ListFull) {
+fn list(ctx: &mut Ctx<'_>, p: &ParsedOptions<PgrepFlag>, found: &[ProcessInfo]) -> Exit {
+    let item = |x: &ProcessInfo| {
+        if p.has(PgrepFlag::ListFull) {
             format!("{} {}", x.pid, x.args)
-        } else if p.has(Flag::ListName) {
+        } else if p.has(PgrepFlag::ListName) {
             format!("{} {}", x.pid, x.command)
         } else {
             x.pid.to_string()
         }
     };
-    if p.has(Flag::Count) {
+    if p.has(PgrepFlag::Count) {
         let _ = ctx.stdout.write_all(format!("{}\n", found.len()).as_bytes());
     } else if !found.is_empty() {
-        let delimiter = String::from_utf8_lossy(p.last(Flag::Delimiter).unwrap_or(b"\n"));
+        let delimiter = String::from_utf8_lossy(p.last(PgrepFlag::Delimiter).unwrap_or(b"\n"));
         let items: Vec<String> = found.iter().map(item).collect();
         let _ = ctx.stdout.write_all(format!("{}\n", items.join(&delimiter)).as_bytes());
     }

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::ops::ControlFlow::{self, Break, Continue};
 
 use box_applet::{Ctx, Ended, Exit};
-use box_text::escape::Dialect;
-use box_text::printf::command::{self, After, Host, Problem};
+use box_text::escape::EscapeDialect;
+use box_text::printf::command::{self, PrintfHooks, PrintfProblem, ProblemVerdict};
 
 use crate::common::{input, quote};
 
@@ -33,46 +33,48 @@ FORMAT controls the output as in C printf.  Interpreted sequences are:
 and all C format specifications ending with one of diouxXfeEgGcs.
 ";
 
-struct Applet<'a, 'c> {
+struct PrintfApplet<'a, 'c> {
     ctx: &'a mut Ctx<'c>,
     /// Standard output has refused to take more.
     refused: bool,
 }
 
-impl Host for Applet<'_, '_> {
-    const ESCAPES: Dialect = Dialect::GnuFormat;
+impl PrintfHooks for PrintfApplet<'_, '_> {
+    const ESCAPES: EscapeDialect = EscapeDialect::GnuFormat;
     const OWN: &'static [u8] = b"q";
 
-    fn complain(&mut self, out: &mut Vec<u8>, problem: Problem<'_>) -> After {
+    fn complain(&mut self, out: &mut Vec<u8>, problem: PrintfProblem<'_>) -> ProblemVerdict {
         let _ = self.passed(out);
         let count;
-        let (parts, after): (&[&[u8]], After) = match problem {
-            Problem::Number { text, used, range } => {
+        let (parts, after): (&[&[u8]], ProblemVerdict) = match problem {
+            PrintfProblem::Number { text, used, range } => {
                 let why: &[u8] = match (used, range) {
                     (0, _) => b": expected a numeric value",
                     (_, true) => b": Numerical result out of range",
                     (_, false) => b": value not completely converted",
                 };
-                (&[&quote::always(text), why], After::Failed)
+                (&[&quote::always(text), why], ProblemVerdict::Failed)
             }
-            Problem::Ignored(behind) => {
+            PrintfProblem::Ignored(behind) => {
                 let why = b": character(s) following character constant have been ignored";
-                (&[b"warning: ", behind, why], After::Warned)
+                (&[b"warning: ", behind, why], ProblemVerdict::Warned)
             }
-            Problem::Escape(_) => (&[b"missing hexadecimal number in escape"], After::Ends),
-            Problem::Conversion { text, .. } | Problem::Width(text) => {
-                (&[b"%", text, b": invalid conversion specification"], After::Ends)
+            PrintfProblem::Escape(_) => {
+                (&[b"missing hexadecimal number in escape"], ProblemVerdict::Ends)
             }
-            Problem::Count { what, n } => {
+            PrintfProblem::Conversion { text, .. } | PrintfProblem::Width(text) => {
+                (&[b"%", text, b": invalid conversion specification"], ProblemVerdict::Ends)
+            }
+            PrintfProblem::Count { what, n } => {
                 count = format!("invalid {what}: '{n}'");
-                (&[count.as_bytes()], After::Ends)
+                (&[count.as_bytes()], ProblemVerdict::Ends)
             }
-            Problem::Excess(first) => {
+            PrintfProblem::Excess(first) => {
                 let why = b"warning: ignoring excess arguments, starting with ";
-                (&[why, &quote::always(first)], After::Warned)
+                (&[why, &quote::always(first)], ProblemVerdict::Warned)
             }
             // `%(` is no conversion here.
-            Problem::Time(_) => return After::Ends,
+            PrintfProblem::Time(_) => return ProblemVerdict::Ends,
         };
         self.ctx.error_bytes(parts);
         after
@@ -85,7 +87,7 @@ impl Host for Applet<'_, '_> {
     }
 
     fn quoted(&self, text: &[u8]) -> Vec<u8> {
-        quote::quoted(text, quote::Style::ShellEscape)
+        quote::quoted(text, quote::QuoteStyle::ShellEscape)
     }
 }
 
@@ -100,7 +102,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Err(input::missing_operand(ctx, None));
     };
     let args: Vec<&Vec<u8>> = args.iter().collect();
-    let mut applet = Applet { ctx, refused: false };
+    let mut applet = PrintfApplet { ctx, refused: false };
     let (mut out, failed) = command::run(&mut applet, format, &args);
     let refused = applet.passed(&mut out).is_break();
     Ok(if failed || refused { Exit::FAILURE } else { Exit::SUCCESS })

@@ -3,7 +3,7 @@
 use box_applet::Ctx;
 
 /// A running process.
-pub(super) struct Process {
+pub(super) struct ProcessInfo {
     pub pid: u32,
     pub parent: u32,
     pub group: u32,
@@ -15,7 +15,7 @@ pub(super) struct Process {
 }
 
 /// The list that our host gives ([`box_sys::PROCESSES`]).
-fn listed(mut text: &[u8]) -> Vec<Process> {
+fn listed(mut text: &[u8]) -> Vec<ProcessInfo> {
     let mut list = Vec::new();
     while let Some(end) = text.iter().position(|b| *b == b'\n') {
         let (head, rest) = (&text[..end], &text[end + 1..]);
@@ -29,7 +29,7 @@ fn listed(mut text: &[u8]) -> Vec<Process> {
         let first = args.split(|b| *b == 0).next().unwrap_or_default();
         let name = first.rsplit(|b| *b == b'/').next().unwrap_or_default();
         let args = String::from_utf8_lossy(args).trim_end_matches('\0').replace('\0', " ");
-        list.push(Process {
+        list.push(ProcessInfo {
             pid: pid as u32,
             parent: parent as u32,
             group: group as u32,
@@ -52,7 +52,7 @@ pub(super) fn living() -> Option<Vec<u32>> {
 
 /// All processes: as our host lists them, or from `/proc` where there is one, else this one and its
 /// parent, which are all that WASIX tells of.
-pub(super) fn all(ctx: &Ctx<'_>) -> Vec<Process> {
+pub(super) fn all(ctx: &Ctx<'_>) -> Vec<ProcessInfo> {
     let mut list = match std::fs::read(box_sys::PROCESSES) {
         Ok(text) => listed(&text),
         Err(_) => Vec::new(),
@@ -67,7 +67,7 @@ pub(super) fn all(ctx: &Ctx<'_>) -> Vec<Process> {
     if list.is_empty() {
         let (pid, parent) = (ctx.procs.pid(), ctx.procs.parent_pid());
         if parent != 0 {
-            list.push(Process {
+            list.push(ProcessInfo {
                 pid: parent,
                 parent: 0,
                 group: parent,
@@ -78,14 +78,22 @@ pub(super) fn all(ctx: &Ctx<'_>) -> Vec<Process> {
             });
         }
         let (command, args) = (ctx.name.clone(), ctx.name.clone());
-        list.push(Process { pid, parent, group: parent, session: parent, time: 0, command, args });
+        list.push(ProcessInfo {
+            pid,
+            parent,
+            group: parent,
+            session: parent,
+            time: 0,
+            command,
+            args,
+        });
     }
     list.sort_by_key(|p| p.pid);
     list
 }
 
 /// A process as Linux tells of it (`proc(5)`).
-fn of_proc(pid: u32) -> Option<Process> {
+fn of_proc(pid: u32) -> Option<ProcessInfo> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (open, close) = (stat.find('(')?, stat.rfind(')')?);
     let command = stat.get(open + 1..close).unwrap_or_default().to_string();
@@ -97,7 +105,7 @@ fn of_proc(pid: u32) -> Option<Process> {
     let raw = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let args = String::from_utf8_lossy(&raw).trim_end_matches('\0').replace('\0', " ");
     let args = if args.is_empty() { format!("[{command}]") } else { args };
-    Some(Process { pid, parent, group, session, time, command, args })
+    Some(ProcessInfo { pid, parent, group, session, time, command, args })
 }
 
 #[cfg(test)]

@@ -11,18 +11,18 @@ use crate::common::{input, paths};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum PwdFlag {
     Logical,
     Physical,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<PwdFlag> = Spec::new(
     "[OPTION]...",
     "Print the full filename of the current working directory.",
     &[
-        Opt::new(Flag::Logical, 'L', "logical")
+        Opt::new(PwdFlag::Logical, 'L', "logical")
             .says("use PWD from environment, even if it contains symlinks"),
-        Opt::new(Flag::Physical, 'P', "physical").says("avoid all symlinks (default)"),
+        Opt::new(PwdFlag::Physical, 'P', "physical").says("avoid all symlinks (default)"),
     ],
 );
 
@@ -32,7 +32,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         ctx.error("ignoring non-option arguments");
     }
     let posix = ctx.env.get(b"POSIXLY_CORRECT").is_some();
-    let logical = p.last_of(&[Flag::Logical, Flag::Physical]).map_or(posix, |o| o == Flag::Logical);
+    let logical =
+        p.last_of(&[PwdFlag::Logical, PwdFlag::Physical]).map_or(posix, |o| o == PwdFlag::Logical);
     let mut dir = None;
     if logical {
         let fits = |v: &&[u8]| {
@@ -43,7 +44,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let dir = match dir {
         Some(d) => d,
-        None => match paths::canonical(&ctx.cwd, paths::Missing::None) {
+        None => match paths::canonical(&ctx.cwd, paths::MissingComponents::None) {
             Ok(d) => to_bytes(&d).to_vec(),
             Err(e) => {
                 return Err(input::file_error(ctx, b".", &e));

@@ -3,16 +3,16 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::path::to_bytes;
 
-use crate::common::paths::{Missing, canonical, relative};
+use crate::common::paths::{MissingComponents, canonical, relative};
 use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum ReadlinkFlag {
     Canonicalize,
     CanonicalizeExisting,
     CanonicalizeMissing,
@@ -29,18 +29,18 @@ enum Flag {
     Zero,
 }
 
-const READLINK: Spec<Flag> = Spec::new(
+const READLINK: Spec<ReadlinkFlag> = Spec::new(
     "[OPTION]... FILE...",
     "Print value of a symbolic link or canonical file name",
     &[
-        Opt::new(Flag::Canonicalize, 'f', "canonicalize").says("canonicalize by following every symlink in every component;\nall but the last component must exist"),
-        Opt::new(Flag::CanonicalizeExisting, 'e', "canonicalize-existing").says("the same, all components must exist"),
-        Opt::new(Flag::CanonicalizeMissing, 'm', "canonicalize-missing").says("the same, without requirements on existence"),
-        Opt::new(Flag::NoNewline, 'n', "no-newline").says("do not output the trailing delimiter"),
-        Opt::new(Flag::Quiet, 'q', "quiet").says("suppress most error messages (the default)"),
-        Opt::new(Flag::Silent, 's', "silent").says("suppress most error messages (the default)"),
-        Opt::new(Flag::Verbose, 'v', "verbose").says("report error messages"),
-        Opt::new(Flag::Zero, 'z', "zero").says("end each output line with NUL, not newline"),
+        Opt::new(ReadlinkFlag::Canonicalize, 'f', "canonicalize").says("canonicalize by following every symlink in every component;\nall but the last component must exist"),
+        Opt::new(ReadlinkFlag::CanonicalizeExisting, 'e', "canonicalize-existing").says("the same, all components must exist"),
+        Opt::new(ReadlinkFlag::CanonicalizeMissing, 'm', "canonicalize-missing").says("the same, without requirements on existence"),
+        Opt::new(ReadlinkFlag::NoNewline, 'n', "no-newline").says("do not output the trailing delimiter"),
+        Opt::new(ReadlinkFlag::Quiet, 'q', "quiet").says("suppress most error messages (the default)"),
+        Opt::new(ReadlinkFlag::Silent, 's', "silent").says("suppress most error messages (the default)"),
+        Opt::new(ReadlinkFlag::Verbose, 'v', "verbose").says("report error messages"),
+        Opt::new(ReadlinkFlag::Zero, 'z', "zero").says("end each output line with NUL, not newline"),
     ],
 );
 
@@ -49,16 +49,17 @@ pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
-    let mut newline = !p.has(Flag::NoNewline);
+    let mut newline = !p.has(ReadlinkFlag::NoNewline);
     if p.operands.len() > 1 && !newline {
         ctx.error("ignoring --no-newline with multiple arguments");
         newline = true;
     }
-    let verbose = p.last_of(&[Flag::Verbose, Flag::Quiet, Flag::Silent]) == Some(Flag::Verbose);
+    let verbose = p.last_of(&[ReadlinkFlag::Verbose, ReadlinkFlag::Quiet, ReadlinkFlag::Silent])
+        == Some(ReadlinkFlag::Verbose);
     let canonicalize = p.choice(&[
-        (Flag::Canonicalize, Missing::Last),
-        (Flag::CanonicalizeExisting, Missing::None),
-        (Flag::CanonicalizeMissing, Missing::All),
+        (ReadlinkFlag::Canonicalize, MissingComponents::Last),
+        (ReadlinkFlag::CanonicalizeExisting, MissingComponents::None),
+        (ReadlinkFlag::CanonicalizeMissing, MissingComponents::All),
     ]);
     let mut exit = Exit::SUCCESS;
     for file in &p.operands {
@@ -72,7 +73,7 @@ pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             Ok(target) => {
                 let mut line = to_bytes(&target).to_vec();
                 if newline {
-                    line.push(if p.has(Flag::Zero) { 0 } else { b'\n' });
+                    line.push(if p.has(ReadlinkFlag::Zero) { 0 } else { b'\n' });
                 }
                 if ctx.stdout.write_all(&line).is_err() {
                     return Ok(Exit::FAILURE);
@@ -89,24 +90,27 @@ pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-const REALPATH: Spec<Flag> = Spec::new(
+const REALPATH: Spec<ReadlinkFlag> = Spec::new(
     "[OPTION]... FILE...",
     "Print the resolved absolute file name;\nall but the last component must exist",
     &[
-        Opt::new(Flag::CanonicalizeExisting, 'e', "canonicalize-existing")
+        Opt::new(ReadlinkFlag::CanonicalizeExisting, 'e', "canonicalize-existing")
             .says("all components of the path must exist"),
-        Opt::new(Flag::CanonicalizeMissing, 'm', "canonicalize-missing")
+        Opt::new(ReadlinkFlag::CanonicalizeMissing, 'm', "canonicalize-missing")
             .says("no path components need exist or be a directory"),
-        Opt::new(Flag::Logical, 'L', "logical").says("resolve '..' components before symlinks"),
-        Opt::new(Flag::Physical, 'P', "physical").says("resolve symlinks as encountered (default)"),
-        Opt::new(Flag::Quiet, 'q', "quiet").says("suppress most error messages"),
-        Opt::long(Flag::RelativeTo, "relative-to")
+        Opt::new(ReadlinkFlag::Logical, 'L', "logical")
+            .says("resolve '..' components before symlinks"),
+        Opt::new(ReadlinkFlag::Physical, 'P', "physical")
+            .says("resolve symlinks as encountered (default)"),
+        Opt::new(ReadlinkFlag::Quiet, 'q', "quiet").says("suppress most error messages"),
+        Opt::long(ReadlinkFlag::RelativeTo, "relative-to")
             .takes("DIR", "print the resolved path relative to DIR"),
-        Opt::long(Flag::RelativeBase, "relative-base")
+        Opt::long(ReadlinkFlag::RelativeBase, "relative-base")
             .takes("DIR", "print absolute paths unless paths below DIR"),
-        Opt::new(Flag::Strip, 's', "strip").says("don't expand symlinks"),
-        Opt::long(Flag::NoSymlinks, "no-symlinks").says("don't expand symlinks"),
-        Opt::new(Flag::Zero, 'z', "zero").says("end each output line with NUL, not newline"),
+        Opt::new(ReadlinkFlag::Strip, 's', "strip").says("don't expand symlinks"),
+        Opt::long(ReadlinkFlag::NoSymlinks, "no-symlinks").says("don't expand symlinks"),
+        Opt::new(ReadlinkFlag::Zero, 'z', "zero")
+            .says("end each output line with NUL, not newline"),
     ],
 );
 
@@ -126,7 +130,7 @@ fn lexical(path: &Path) -> PathBuf {
 
 /// How paths are resolved and shown.
 struct Resolver {
-    missing: Missing,
+    missing: MissingComponents,
     /// Symbolic links stay.
     literal: bool,
     /// `..` goes before symbolic links.
@@ -143,7 +147,7 @@ impl Resolver {
             let path = if self.logical { lexical(&path) } else { path };
             return canonical(&path, self.missing);
         }
-        if self.missing != Missing::All {
+        if self.missing != MissingComponents::All {
             canonical(&path, self.missing)?;
         }
         Ok(lexical(&path))
@@ -151,28 +155,32 @@ impl Resolver {
 }
 
 /// Where relative paths begin, and the directory below which paths are relative.
-struct Start {
+struct RelativeRoot {
     to: Option<PathBuf>,
     base: Option<PathBuf>,
 }
 
-impl Start {
-    fn of(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, resolver: &Resolver) -> Result<Start, Exit> {
-        let mut directory = |flag: Flag| match p.last(flag) {
+impl RelativeRoot {
+    fn of(
+        ctx: &mut Ctx<'_>,
+        p: &ParsedOptions<ReadlinkFlag>,
+        resolver: &Resolver,
+    ) -> Result<RelativeRoot, Exit> {
+        let mut directory = |flag: ReadlinkFlag| match p.last(flag) {
             None => Ok(None),
             Some(d) => match resolver.resolve(ctx, d) {
                 Ok(path) => Ok(Some(path)),
                 Err(e) => Err(input::file_error(ctx, d, &e)),
             },
         };
-        let to = directory(Flag::RelativeTo)?;
-        let base = directory(Flag::RelativeBase)?;
+        let to = directory(ReadlinkFlag::RelativeTo)?;
+        let base = directory(ReadlinkFlag::RelativeBase)?;
         // A base that the start is not below has no effect on it.
         let to = match (to, &base) {
             (Some(to), Some(base)) => Some(to).filter(|to| to.starts_with(base)),
             (to, base) => to.or(base.clone()),
         };
-        Ok(Start { to, base })
+        Ok(RelativeRoot { to, base })
     }
 
     fn show(&self, full: &Path) -> Vec<u8> {
@@ -190,29 +198,34 @@ pub(crate) fn realpath(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Ok(input::missing_operand(ctx, None));
     }
     let missing = p.choice(&[
-        (Flag::CanonicalizeExisting, Missing::None),
-        (Flag::CanonicalizeMissing, Missing::All),
+        (ReadlinkFlag::CanonicalizeExisting, MissingComponents::None),
+        (ReadlinkFlag::CanonicalizeMissing, MissingComponents::All),
     ]);
-    let links = [(Flag::Strip, true), (Flag::NoSymlinks, true), (Flag::Physical, false)];
+    let links = [
+        (ReadlinkFlag::Strip, true),
+        (ReadlinkFlag::NoSymlinks, true),
+        (ReadlinkFlag::Physical, false),
+    ];
     let resolver = Resolver {
-        missing: missing.unwrap_or(Missing::Last),
+        missing: missing.unwrap_or(MissingComponents::Last),
         literal: p.choice(&links).unwrap_or(false),
-        logical: p.last_of(&[Flag::Logical, Flag::Physical]) == Some(Flag::Logical),
+        logical: p.last_of(&[ReadlinkFlag::Logical, ReadlinkFlag::Physical])
+            == Some(ReadlinkFlag::Logical),
     };
-    let start = Start::of(ctx, &p, &resolver)?;
+    let start = RelativeRoot::of(ctx, &p, &resolver)?;
     let mut exit = Exit::SUCCESS;
     for file in &p.operands {
         match resolver.resolve(ctx, file) {
             Ok(full) => {
                 let mut line = start.show(&full);
-                line.push(if p.has(Flag::Zero) { 0 } else { b'\n' });
+                line.push(if p.has(ReadlinkFlag::Zero) { 0 } else { b'\n' });
                 if ctx.stdout.write_all(&line).is_err() {
                     return Ok(Exit::FAILURE);
                 }
             }
             Err(e) => {
                 exit = Exit::FAILURE;
-                if !p.has(Flag::Quiet) {
+                if !p.has(ReadlinkFlag::Quiet) {
                     let shown = if file.is_empty() { b"''".to_vec() } else { quote::colon(file) };
                     ctx.error_bytes(&[&shown, b": ", box_sys::strerror(&e).as_bytes()]);
                 }

@@ -9,19 +9,19 @@ use crate::common::input::{self, put};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum RevFlag {
     Zero,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<RevFlag> = Spec::new(
     "[options] [file ...]",
     "Reverse lines characterwise.",
-    &[Opt::new(Flag::Zero, '0', "zero").says("use NUL as the line separator")],
+    &[Opt::new(RevFlag::Zero, '0', "zero").says("use NUL as the line separator")],
 );
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let end = if p.has(Flag::Zero) { 0 } else { b'\n' };
+    let end = if p.has(RevFlag::Zero) { 0 } else { b'\n' };
     let utf8 = ctx.env.is_utf8();
     let failed = |ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error| {
         let why = box_sys::strerror(e);

@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Stat, errno::code, meta};
+use box_sys::{FileKind, Stat, errno::code, meta};
 
 use crate::common::{input, paths, quote, tree};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum RmFlag {
     Always,
     Dir,
     Force,
@@ -23,34 +23,34 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<RmFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Remove (unlink) the FILE(s).",
     &[
-        Opt::new(Flag::Force, 'f', "force")
+        Opt::new(RmFlag::Force, 'f', "force")
             .says("ignore nonexistent files and arguments, never prompt"),
-        Opt::new(Flag::Always, 'i', "").says("prompt before every removal"),
-        Opt::new(Flag::Once, 'I', "").says(
+        Opt::new(RmFlag::Always, 'i', "").says("prompt before every removal"),
+        Opt::new(RmFlag::Once, 'I', "").says(
             "prompt once before removing more than three files, or when removing recursively",
         ),
-        Opt::long(Flag::Interactive, "interactive")
+        Opt::long(RmFlag::Interactive, "interactive")
             .may_take("WHEN", "prompt according to WHEN: never, once (-I), or always (-i)"),
-        Opt::long(Flag::OneFileSystem, "one-file-system")
+        Opt::long(RmFlag::OneFileSystem, "one-file-system")
             .says("skip directories on other file systems"),
-        Opt::long(Flag::NoPreserveRoot, "no-preserve-root").says("do not treat '/' specially"),
-        Opt::long(Flag::PreserveRoot, "preserve-root")
+        Opt::long(RmFlag::NoPreserveRoot, "no-preserve-root").says("do not treat '/' specially"),
+        Opt::long(RmFlag::PreserveRoot, "preserve-root")
             .may_take("all", "do not remove '/' (default)"),
-        Opt::new(Flag::Recursive, 'r', "recursive")
+        Opt::new(RmFlag::Recursive, 'r', "recursive")
             .says("remove directories and their contents recursively"),
-        Opt::new(Flag::Recursive, 'R', "").says("the same as -r"),
-        Opt::new(Flag::Dir, 'd', "dir").says("remove empty directories"),
-        Opt::new(Flag::Verbose, 'v', "verbose").says("explain what is being done"),
+        Opt::new(RmFlag::Recursive, 'R', "").says("the same as -r"),
+        Opt::new(RmFlag::Dir, 'd', "dir").says("remove empty directories"),
+        Opt::new(RmFlag::Verbose, 'v', "verbose").says("explain what is being done"),
     ],
 )
 .after("By default, rm does not remove directories.  Use the --recursive (-r or -R)\noption to remove each listed directory, too, along with all of its contents.");
 
 #[derive(Clone, Copy, PartialEq)]
-enum Ask {
+enum RmPrompt {
     Never,
     Once,
     Always,
@@ -58,9 +58,9 @@ enum Ask {
     Protected,
 }
 
-struct Options {
+struct RmOptions {
     force: bool,
-    ask: Ask,
+    ask: RmPrompt,
     recursive: bool,
     dir: bool,
     verbose: bool,
@@ -74,7 +74,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     if p.operands.is_empty() {
         return Err(if o.force { Exit::SUCCESS } else { input::missing_operand(ctx, None) });
     }
-    if o.ask == Ask::Once && (o.recursive || p.operands.len() > 3) {
+    if o.ask == RmPrompt::Once && (o.recursive || p.operands.len() > 3) {
         let n = p.operands.len();
         let things = if n == 1 { "argument" } else { "arguments" };
         let how = if o.recursive { " recursively" } else { "" };
@@ -88,7 +88,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         if matches!(paths::base_name(operand), b"." | b"..") {
             ctx.error_bytes(&[b"refusing to remove '.' or '..' directory: skipping ", &shown]);
             ok = false;
-        } else if o.recursive && !p.has(Flag::NoPreserveRoot) && is_root(ctx, operand) {
+        } else if o.recursive && !p.has(RmFlag::NoPreserveRoot) && is_root(ctx, operand) {
             let same: &[u8] = if operand == b"/" { b"" } else { b" (same as '/')" };
             tree::refuse_root(ctx, &shown, same);
             ok = false;
@@ -99,18 +99,18 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
-    let mut ask = Ask::Protected;
+fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<RmFlag>) -> Result<RmOptions, Exit> {
+    let mut ask = RmPrompt::Protected;
     let mut force = false;
     for (flag, value) in &p.options {
         match (flag, value.as_deref()) {
-            (Flag::Force, _) => (ask, force) = (Ask::Never, true),
-            (Flag::Always, _) => (ask, force) = (Ask::Always, false),
-            (Flag::Once, _) => (ask, force) = (Ask::Once, false),
-            (Flag::Interactive, None | Some(b"always" | b"yes")) => ask = Ask::Always,
-            (Flag::Interactive, Some(b"once")) => ask = Ask::Once,
-            (Flag::Interactive, Some(b"never" | b"no" | b"none")) => ask = Ask::Never,
-            (Flag::Interactive, Some(other)) => {
+            (RmFlag::Force, _) => (ask, force) = (RmPrompt::Never, true),
+            (RmFlag::Always, _) => (ask, force) = (RmPrompt::Always, false),
+            (RmFlag::Once, _) => (ask, force) = (RmPrompt::Once, false),
+            (RmFlag::Interactive, None | Some(b"always" | b"yes")) => ask = RmPrompt::Always,
+            (RmFlag::Interactive, Some(b"once")) => ask = RmPrompt::Once,
+            (RmFlag::Interactive, Some(b"never" | b"no" | b"none")) => ask = RmPrompt::Never,
+            (RmFlag::Interactive, Some(other)) => {
                 let shown = quote::always(other);
                 let parts: &[&[u8]] = &[b"invalid argument ", &shown, b" for '--interactive'"];
                 return Err(input::usage_error(ctx, parts));
@@ -119,14 +119,14 @@ fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
         }
     }
     let terminal =
-        matches!(ctx.stdin.source(), box_applet::Source::File(f) if box_sys::is_terminal(f));
-    Ok(Options {
+        matches!(ctx.stdin.source(), box_applet::InputSource::File(f) if box_sys::is_terminal(f));
+    Ok(RmOptions {
         force,
         ask,
-        recursive: p.has(Flag::Recursive),
-        dir: p.has(Flag::Dir),
-        verbose: p.has(Flag::Verbose),
-        one_file_system: p.has(Flag::OneFileSystem),
+        recursive: p.has(RmFlag::Recursive),
+        dir: p.has(RmFlag::Dir),
+        verbose: p.has(RmFlag::Verbose),
+        one_file_system: p.has(RmFlag::OneFileSystem),
         terminal,
     })
 }
@@ -134,20 +134,20 @@ fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
 fn is_root(ctx: &Ctx<'_>, operand: &[u8]) -> bool {
     operand.starts_with(b"/") && operand.iter().all(|c| *c == b'/')
         || operand.ends_with(b"/")
-            && paths::canonical(&ctx.path(operand), paths::Missing::None)
+            && paths::canonical(&ctx.path(operand), paths::MissingComponents::None)
                 .is_ok_and(|p| p == std::path::Path::new("/"))
 }
 
 /// A directory being emptied: its name, its entries still to go, whether all went well.
-struct Open {
+struct EmptiedDir {
     name: Vec<u8>,
     entries: Vec<Vec<u8>>,
     ok: bool,
 }
 
 /// Removes one operand with all below it, without recursion: trees may be deep.
-fn operand_tree(ctx: &mut Ctx<'_>, operand: &[u8], o: &Options) -> bool {
-    let mut stack: Vec<Open> = Vec::new();
+fn operand_tree(ctx: &mut Ctx<'_>, operand: &[u8], o: &RmOptions) -> bool {
+    let mut stack: Vec<EmptiedDir> = Vec::new();
     let mut root_dev = None;
     let mut result = enter(ctx, operand.to_vec(), o, &mut stack, &mut root_dev);
     while let Some(top) = stack.last_mut() {
@@ -162,7 +162,7 @@ fn operand_tree(ctx: &mut Ctx<'_>, operand: &[u8], o: &Options) -> bool {
         }
         let Some(done) = stack.pop() else { break };
         let keep =
-            !done.ok || o.ask == Ask::Always && !question(ctx, "remove directory", &done.name);
+            !done.ok || o.ask == RmPrompt::Always && !question(ctx, "remove directory", &done.name);
         if keep {
             continue;
         }
@@ -175,8 +175,8 @@ fn operand_tree(ctx: &mut Ctx<'_>, operand: &[u8], o: &Options) -> bool {
 fn enter(
     ctx: &mut Ctx<'_>,
     name: Vec<u8>,
-    o: &Options,
-    stack: &mut Vec<Open>,
+    o: &RmOptions,
+    stack: &mut Vec<EmptiedDir>,
     root_dev: &mut Option<u64>,
 ) -> bool {
     let stat = match meta::stat(&ctx.path(&name), false) {
@@ -186,8 +186,8 @@ fn enter(
             return o.force && absent || cannot_remove(ctx, &name, &e);
         }
     };
-    if stat.kind != Kind::Dir {
-        if name.ends_with(b"/") && stat.kind != Kind::Symlink {
+    if stat.kind != FileKind::Dir {
+        if name.ends_with(b"/") && stat.kind != FileKind::Symlink {
             return cannot_remove(ctx, &name, &io::Error::from_raw_os_error(code::ENOTDIR));
         }
         return remove_file(ctx, &name, &stat, o);
@@ -196,7 +196,7 @@ fn enter(
         if !o.dir {
             return cannot_remove(ctx, &name, &io::Error::from_raw_os_error(code::EISDIR));
         }
-        let declined = o.ask == Ask::Always && !question(ctx, "remove directory", &name);
+        let declined = o.ask == RmPrompt::Always && !question(ctx, "remove directory", &name);
         return declined || remove_dir(ctx, &name, o);
     }
     let dev = *root_dev.get_or_insert(stat.dev);
@@ -213,9 +213,9 @@ fn enter(
             .collect::<Vec<_>>(),
         Err(e) => return cannot_remove(ctx, &name, &e),
     };
-    let asks = o.ask == Ask::Always && !entries.is_empty();
+    let asks = o.ask == RmPrompt::Always && !entries.is_empty();
     if !asks || question(ctx, "descend into directory", &name) {
-        stack.push(Open { name, entries, ok: true });
+        stack.push(EmptiedDir { name, entries, ok: true });
     }
     true
 }
@@ -231,12 +231,12 @@ fn question(ctx: &mut Ctx<'_>, what: &str, name: &[u8]) -> bool {
     paths::confirm(ctx, &q)
 }
 
-fn remove_file(ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, o: &Options) -> bool {
-    let protected = stat.kind != Kind::Symlink && !meta::may(stat, 2);
+fn remove_file(ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, o: &RmOptions) -> bool {
+    let protected = stat.kind != FileKind::Symlink && !meta::may(stat, 2);
     let ask = match o.ask {
-        Ask::Always => true,
-        Ask::Never => false,
-        Ask::Once | Ask::Protected => protected && o.terminal,
+        RmPrompt::Always => true,
+        RmPrompt::Never => false,
+        RmPrompt::Once | RmPrompt::Protected => protected && o.terminal,
     };
     if ask {
         let what = format!(
@@ -261,7 +261,7 @@ fn remove_file(ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, o: &Options) -> bool
     }
 }
 
-fn remove_dir(ctx: &mut Ctx<'_>, name: &[u8], o: &Options) -> bool {
+fn remove_dir(ctx: &mut Ctx<'_>, name: &[u8], o: &RmOptions) -> bool {
     match std::fs::remove_dir(ctx.path(name)) {
         Ok(()) => {
             if o.verbose {

@@ -4,32 +4,32 @@ mod digits;
 
 use std::io::{self, Write};
 
-use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Ended, Exit, Output};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
+use box_applet::{Ctx, Ended, Exit, OutStream};
 use box_text::printf::{self, LongDouble};
 use num_bigint::{BigInt, Sign};
 use num_traits::ToPrimitive;
 
 use crate::common::{input, quote};
-use digits::Digits;
+use digits::SeqDigits;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum SeqFlag {
     EqualWidth,
     Format,
     Separator,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<SeqFlag> = Spec::new(
     "[OPTION]... LAST\n  or:  seq [OPTION]... FIRST LAST\n  or:  seq [OPTION]... FIRST INCREMENT LAST",
     "Print numbers from FIRST to LAST, in steps of INCREMENT.",
     &[
-        Opt::new(Flag::Format, 'f', "format")
+        Opt::new(SeqFlag::Format, 'f', "format")
             .takes("FORMAT", "use printf style floating-point FORMAT"),
-        Opt::new(Flag::Separator, 's', "separator")
+        Opt::new(SeqFlag::Separator, 's', "separator")
             .takes("STRING", "use STRING to separate numbers (default: \\n)"),
-        Opt::new(Flag::EqualWidth, 'w', "equal-width")
+        Opt::new(SeqFlag::EqualWidth, 'w', "equal-width")
             .says("equalize width by padding with leading zeroes"),
     ],
 )
@@ -38,7 +38,7 @@ const SPEC: Spec<Flag> = Spec::new(
 
 /// A number as written.
 #[derive(Clone, Debug)]
-struct Number {
+struct SeqNumber {
     text: Vec<u8>,
     value: f64,
     /// Value times ten to the `places`, where that is exact.
@@ -50,7 +50,7 @@ struct Number {
     width: usize,
 }
 
-fn number(text: &[u8]) -> Option<Number> {
+fn number(text: &[u8]) -> Option<SeqNumber> {
     let trimmed = text.trim_ascii_start();
     let (value, used) = box_text::number::strtod(trimmed);
     if used == 0 || used != trimmed.len() || value.is_nan() {
@@ -71,7 +71,7 @@ fn number(text: &[u8]) -> Option<Number> {
     let decimal = mantissa.iter().all(|c| c.is_ascii_digit() || *c == b'.') && !mantissa.is_empty();
     if !decimal {
         let width = value.abs().trunc().to_string().len() + usize::from(negative);
-        return Some(Number {
+        return Some(SeqNumber {
             text: trimmed.to_vec(),
             value,
             exact: None,
@@ -95,7 +95,7 @@ fn number(text: &[u8]) -> Option<Number> {
         .map(|n| if negative { -n } else { n });
     let whole_len = (whole.len() as i64 + exponent).max(1) as usize;
     let width = whole_len + usize::from(negative || body.starts_with(b"-"));
-    Some(Number { text: trimmed.to_vec(), value, exact, places, fixed: true, width })
+    Some(SeqNumber { text: trimmed.to_vec(), value, exact, places, fixed: true, width })
 }
 
 fn power_of_ten(exponent: usize) -> BigInt {
@@ -103,13 +103,13 @@ fn power_of_ten(exponent: usize) -> BigInt {
 }
 
 /// What is counted, and how the numbers are shown.
-struct Plan {
-    first: Number,
-    step: Number,
-    last: Number,
+struct SeqPlan {
+    first: SeqNumber,
+    step: SeqNumber,
+    last: SeqNumber,
     separator: Vec<u8>,
     equal_width: bool,
-    show: Show,
+    show: SeqShow,
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -124,7 +124,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if printed.is_ok() { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<SeqPlan, Exit> {
     let (p, operands) = parse(ctx, args)?;
     if operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
@@ -133,7 +133,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         return Err(input::extra_operand(ctx, extra));
     }
     let numbers = operands.iter().map(|o| number(o).ok_or_else(|| no_number(ctx, o)));
-    let numbers = numbers.collect::<Result<Vec<Number>, Exit>>()?;
+    let numbers = numbers.collect::<Result<Vec<SeqNumber>, Exit>>()?;
     let one = || number(b"1").ok_or(Exit::FAILURE);
     let (first, step, last) = match numbers.as_slice() {
         [l] => (one()?, one()?, l.clone()),
@@ -145,20 +145,20 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         let shown = quote::always(&step.text);
         return Err(input::usage_error(ctx, &[b"invalid Zero increment value: ", &shown]));
     }
-    let equal_width = p.has(Flag::EqualWidth);
+    let equal_width = p.has(SeqFlag::EqualWidth);
     let places = first.places.max(step.places);
     let all_fixed = first.fixed && step.fixed && (last.fixed || last.value.is_infinite());
-    let show = match p.last(Flag::Format) {
+    let show = match p.last(SeqFlag::Format) {
         Some(_) if equal_width => {
             let text = b"format string may not be specified when printing equal width strings";
             return Err(input::usage_error(ctx, &[text]));
         }
-        Some(f) => Show::Format(Format::parse(f).map_err(|m| input::failure(ctx, &[&m]))?),
-        None if all_fixed && places != usize::MAX => Show::Fixed(places),
-        None => Show::General,
+        Some(f) => SeqShow::Format(SeqFormat::parse(f).map_err(|m| input::failure(ctx, &[&m]))?),
+        None if all_fixed && places != usize::MAX => SeqShow::Fixed(places),
+        None => SeqShow::General,
     };
-    let separator = p.last(Flag::Separator).unwrap_or(b"\n").to_vec();
-    Ok(Plan { first, step, last, separator, equal_width, show })
+    let separator = p.last(SeqFlag::Separator).unwrap_or(b"\n").to_vec();
+    Ok(SeqPlan { first, step, last, separator, equal_width, show })
 }
 
 fn no_number(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
@@ -169,7 +169,10 @@ fn no_number(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
 }
 
 /// Negative numbers are operands, not options.
-fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(Parsed<Flag>, Vec<Vec<u8>>), Exit> {
+fn parse(
+    ctx: &mut Ctx<'_>,
+    args: &[Vec<u8>],
+) -> Result<(ParsedOptions<SeqFlag>, Vec<Vec<u8>>), Exit> {
     let is_number = |a: &[u8]| {
         matches!(a, [b'-', c, ..] if c.is_ascii_digit() || *c == b'.')
             || a == b"-inf"
@@ -199,12 +202,12 @@ struct Integers {
     width: usize,
 }
 
-impl Plan {
+impl SeqPlan {
     /// Decimal fixed-point numbers; `None` if they are others, or too large.
     fn integers(&self) -> Option<Integers> {
-        let Show::Fixed(places) = self.show else { return None };
-        let Plan { first, step, last, .. } = self;
-        let scale = |n: &Number, to: usize| -> Option<i128> {
+        let SeqShow::Fixed(places) = self.show else { return None };
+        let SeqPlan { first, step, last, .. } = self;
+        let scale = |n: &SeqNumber, to: usize| -> Option<i128> {
             let by = 10i128.checked_pow(u32::try_from(to.checked_sub(n.places)?).ok()?)?;
             n.exact.as_ref()?.to_i128()?.checked_mul(by)
         };
@@ -242,16 +245,16 @@ struct Large {
     width: usize,
 }
 
-impl Plan {
+impl SeqPlan {
     /// Decimal fixed-point numbers of any size; `None` if they are others.
     fn large(&self) -> Option<Large> {
-        let Show::Fixed(places) = self.show else { return None };
-        let Plan { first, step, last, .. } = self;
+        let SeqShow::Fixed(places) = self.show else { return None };
+        let SeqPlan { first, step, last, .. } = self;
         // An infinite end in the direction of the steps is never reached.
         let endless = last.value.is_infinite() && (last.value > 0.0) == (step.value > 0.0);
         let deep = places.max(if endless { 0 } else { last.places });
         let scale =
-            |n: &Number| Some(n.exact.as_ref()? * power_of_ten(deep.checked_sub(n.places)?));
+            |n: &SeqNumber| Some(n.exact.as_ref()? * power_of_ten(deep.checked_sub(n.places)?));
         let width = first.width.max(if endless { 0 } else { last.width });
         let width = width + if places > 0 { places + 1 } else { 0 };
         Some(Large {
@@ -266,7 +269,7 @@ impl Plan {
 }
 
 impl Large {
-    fn print(&self, plan: &Plan, to: &mut Output) -> io::Result<()> {
+    fn print(&self, plan: &SeqPlan, to: &mut OutStream) -> io::Result<()> {
         let is_up = self.step.sign() == Sign::Plus;
         let past = |x: &BigInt| {
             self.last.as_ref().is_some_and(|last| if is_up { x > last } else { x < last })
@@ -309,7 +312,7 @@ fn push_large(out: &mut Vec<u8>, value: &BigInt, places: usize, width: usize) {
 }
 
 impl Integers {
-    fn print(&self, plan: &Plan, to: &mut Output) -> io::Result<()> {
+    fn print(&self, plan: &SeqPlan, to: &mut OutStream) -> io::Result<()> {
         let past = |x: i128| if self.step > 0 { x > self.last } else { x < self.last };
         let mut x = self.first;
         if past(x) {
@@ -346,8 +349,8 @@ impl Integers {
     }
 
     /// Whole numbers from 0 up, as most calls ask for.
-    fn count(&self, step: u32, separator: &[u8], to: &mut Output) -> io::Result<()> {
-        let mut digits = Digits::new(self.first.unsigned_abs());
+    fn count(&self, step: u32, separator: &[u8], to: &mut OutStream) -> io::Result<()> {
+        let mut digits = SeqDigits::new(self.first.unsigned_abs());
         let mut left = (self.last - self.first) / i128::from(step);
         let mut out = Vec::with_capacity(64 * 1024);
         loop {
@@ -408,22 +411,22 @@ fn push_fixed(out: &mut Vec<u8>, value: i128, places: usize, width: usize, negat
     out.extend_from_slice(fraction);
 }
 
-enum Show {
+enum SeqShow {
     Fixed(usize),
     General,
-    Format(Format),
+    Format(SeqFormat),
 }
 
 /// A `-f` format: text around one conversion.
-struct Format {
+struct SeqFormat {
     before: Vec<u8>,
-    spec: printf::Spec,
+    spec: printf::ConversionSpec,
     conversion: u8,
     after: Vec<u8>,
 }
 
-impl Format {
-    fn parse(text: &[u8]) -> Result<Format, Vec<u8>> {
+impl SeqFormat {
+    fn parse(text: &[u8]) -> Result<SeqFormat, Vec<u8>> {
         let shown = || quote::always(text);
         let literal = |t: &[u8]| -> (Vec<u8>, usize) {
             let mut out = Vec::new();
@@ -461,13 +464,13 @@ impl Format {
         let mut spec = d.spec;
         spec.width = spec.width.min(1 << 20);
         spec.precision = spec.precision.map(|p| p.min(1 << 20));
-        Ok(Format { before, spec, conversion: d.conversion, after })
+        Ok(SeqFormat { before, spec, conversion: d.conversion, after })
     }
 }
 
 /// Numbers as floating point.
-fn floats(plan: &Plan, to: &mut Output) -> io::Result<()> {
-    let Plan { first, step, last, .. } = plan;
+fn floats(plan: &SeqPlan, to: &mut OutStream) -> io::Result<()> {
+    let SeqPlan { first, step, last, .. } = plan;
     // Operands that are decimal stay exact for formats too: 0.3 is reached from 0.1.
     let scaled = exact_values(first, step, last);
     let value = |i: u64| match &scaled {
@@ -502,35 +505,37 @@ fn floats(plan: &Plan, to: &mut Output) -> io::Result<()> {
     to.write_all(&out)
 }
 
-impl Show {
+impl SeqShow {
     fn push(&self, out: &mut Vec<u8>, value: &LongDouble) {
         match self {
-            Show::Format(f) => {
+            SeqShow::Format(f) => {
                 out.extend_from_slice(&f.before);
                 printf::long_double(out, &f.spec, f.conversion, value);
                 out.extend_from_slice(&f.after);
             }
-            Show::Fixed(places) => {
+            SeqShow::Fixed(places) => {
                 let precision = Some((*places).min(4000));
-                let spec = printf::Spec { precision, ..Default::default() };
+                let spec = printf::ConversionSpec { precision, ..Default::default() };
                 printf::long_double(out, &spec, b'f', value);
             }
-            Show::General => printf::long_double(out, &printf::Spec::default(), b'g', value),
+            SeqShow::General => {
+                printf::long_double(out, &printf::ConversionSpec::default(), b'g', value)
+            }
         }
     }
 }
 
 /// All three operands on one decimal scale.
 fn exact_values(
-    first: &Number,
-    step: &Number,
-    last: &Number,
+    first: &SeqNumber,
+    step: &SeqNumber,
+    last: &SeqNumber,
 ) -> Option<(BigInt, BigInt, BigInt, usize)> {
     if !(first.fixed && step.fixed && last.fixed) {
         return None;
     }
     let places = first.places.max(step.places).max(last.places);
-    let scale = |n: &Number| Some(n.exact.as_ref()? * power_of_ten(places - n.places));
+    let scale = |n: &SeqNumber| Some(n.exact.as_ref()? * power_of_ten(places - n.places));
     Some((scale(first)?, scale(step)?, scale(last)?, places))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Deviation: there is no controlling terminal, so `-c` has no effect.
 
-use box_applet::command::{Command, StartError};
+use box_applet::command::{ChildCommand, StartError};
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::WaitStatus;
@@ -11,19 +11,20 @@ use crate::common::input;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum SetsidFlag {
     Ctty,
     Fork,
     Wait,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<SetsidFlag> = Spec::new(
     "[OPTION]... PROGRAM [ARG]...",
     "Run a program in a new session.",
     &[
-        Opt::new(Flag::Ctty, 'c', "ctty").says("(no effect: there is no terminal)"),
-        Opt::new(Flag::Fork, 'f', "fork").says("always fork"),
-        Opt::new(Flag::Wait, 'w', "wait").says("wait program to exit, and use the same return"),
+        Opt::new(SetsidFlag::Ctty, 'c', "ctty").says("(no effect: there is no terminal)"),
+        Opt::new(SetsidFlag::Fork, 'f', "fork").says("always fork"),
+        Opt::new(SetsidFlag::Wait, 'w', "wait")
+            .says("wait program to exit, and use the same return"),
     ],
 )
 .posix_order();
@@ -34,16 +35,16 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Err(input::usage_error(ctx, &[b"no command specified"]));
     }
     // The leader of a process group cannot begin a session: a child does.
-    if p.has(Flag::Fork) || ctx.procs.begin_session().is_err() {
+    if p.has(SetsidFlag::Fork) || ctx.procs.begin_session().is_err() {
         let mut argv = vec![b"setsid".to_vec()];
         argv.extend(p.operands.iter().cloned());
-        return Ok(match Command::new(argv).start(ctx) {
-            Ok(_) if !p.has(Flag::Wait) => Exit::SUCCESS,
+        return Ok(match ChildCommand::new(argv).start(ctx) {
+            Ok(_) if !p.has(SetsidFlag::Wait) => Exit::SUCCESS,
             Ok(child) => Exit(child.wait(ctx).map_or(1, WaitStatus::shell_status)),
             Err(e) => failed(ctx, b"setsid", &e),
         });
     }
-    Ok(match Command::new(p.operands.clone()).replace(ctx) {
+    Ok(match ChildCommand::new(p.operands.clone()).replace(ctx) {
         Ok(status) => Exit(status),
         Err(e) => failed(ctx, &p.operands[0], &e),
     })

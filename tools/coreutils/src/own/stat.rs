@@ -5,7 +5,7 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Names, Stat, meta};
+use box_sys::{AccountNames, FileKind, Stat, meta};
 use box_text::mode;
 use box_text::printf;
 use box_text::time::Zone;
@@ -15,7 +15,7 @@ use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum StatFlag {
     Cached,
     Dereference,
     FileSystem,
@@ -24,16 +24,16 @@ enum Flag {
     Terse,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<StatFlag> = Spec::new(
     "[OPTION]... FILE...",
     "Display file or file system status.",
     &[
-        Opt::new(Flag::Dereference, 'L', "dereference").says("follow links"),
-        Opt::new(Flag::FileSystem, 'f', "file-system").says("display file system status instead of file status"),
-        Opt::long(Flag::Cached, "cached").takes("MODE", "(ignored)"),
-        Opt::new(Flag::Format, 'c', "format").takes("FORMAT", "use the specified FORMAT instead of the default;\noutput a newline after each use of FORMAT"),
-        Opt::long(Flag::Printf, "printf").takes("FORMAT", "like --format, but interpret backslash escapes,\nand do not output a mandatory trailing newline"),
-        Opt::new(Flag::Terse, 't', "terse").says("print the information in terse form"),
+        Opt::new(StatFlag::Dereference, 'L', "dereference").says("follow links"),
+        Opt::new(StatFlag::FileSystem, 'f', "file-system").says("display file system status instead of file status"),
+        Opt::long(StatFlag::Cached, "cached").takes("MODE", "(ignored)"),
+        Opt::new(StatFlag::Format, 'c', "format").takes("FORMAT", "use the specified FORMAT instead of the default;\noutput a newline after each use of FORMAT"),
+        Opt::long(StatFlag::Printf, "printf").takes("FORMAT", "like --format, but interpret backslash escapes,\nand do not output a mandatory trailing newline"),
+        Opt::new(StatFlag::Terse, 't', "terse").says("print the information in terse form"),
     ],
 )
 .after("Formats for files: %a octal mode, %A mode as letters, %b blocks, %B block size, %d %D device,\n%f raw mode in hex, %F type, %g %G group, %h links, %i inode, %m mount point, %n name,\n%N quoted name with target, %o I/O size, %s size, %t %T device numbers, %u %U user,\n%w %W birth, %x %X access, %y %Y modification, %z %Z status change (text, seconds).\nFor file systems (-f): %a %b %c %d %f %i %l %n %s %S %t %T.");
@@ -50,7 +50,7 @@ const IO_BLOCK: u64 = 4096;
 /// Blocks of 512 bytes a file takes: its size in whole transfers, since WASI does not tell.
 pub(crate) fn blocks(s: &Stat) -> u64 {
     match s.kind {
-        Kind::File | Kind::Dir => s.size.div_ceil(IO_BLOCK) * (IO_BLOCK / 512),
+        FileKind::File | FileKind::Dir => s.size.div_ceil(IO_BLOCK) * (IO_BLOCK / 512),
         _ => 0,
     }
 }
@@ -60,7 +60,7 @@ pub(crate) fn mode_string(s: &Stat) -> String {
     format!("{}{}", s.kind.letter(), mode::letters(s.mode))
 }
 
-struct File<'a> {
+struct StatFile<'a> {
     name: &'a [u8],
     /// `'link' -> 'target'`
     quoted: Vec<u8>,
@@ -68,7 +68,7 @@ struct File<'a> {
     mount: Vec<u8>,
 }
 
-struct Plan {
+struct StatPlan {
     /// `--format`, or what stands in its place.
     format: Option<Vec<u8>>,
     /// `--printf`, whose escapes are resolved, and warned of, for each file.
@@ -76,14 +76,14 @@ struct Plan {
     terse: bool,
     file_system: bool,
     follow: bool,
-    quoting: quote::Style,
+    quoting: quote::QuoteStyle,
     zone: Zone,
     files: Vec<Vec<u8>>,
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let plan = plan(ctx, args)?;
-    let names = Names::load();
+    let names = AccountNames::load();
     let mut exit = Exit::SUCCESS;
     for name in &plan.files {
         let file = match look(ctx, &plan, name) {
@@ -109,20 +109,20 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StatPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
-    let last = p.last_of(&[Flag::Format, Flag::Printf]);
-    let given = |flag: Flag| p.last(flag).filter(|_| last == Some(flag));
-    let file_system = p.has(Flag::FileSystem);
-    Ok(Plan {
-        format: given(Flag::Format).map(|f| [f, b"\n"].concat()),
-        printf: given(Flag::Printf).map(<[u8]>::to_vec),
-        terse: p.has(Flag::Terse),
+    let last = p.last_of(&[StatFlag::Format, StatFlag::Printf]);
+    let given = |flag: StatFlag| p.last(flag).filter(|_| last == Some(flag));
+    let file_system = p.has(StatFlag::FileSystem);
+    Ok(StatPlan {
+        format: given(StatFlag::Format).map(|f| [f, b"\n"].concat()),
+        printf: given(StatFlag::Printf).map(<[u8]>::to_vec),
+        terse: p.has(StatFlag::Terse),
         file_system,
-        follow: p.has(Flag::Dereference) || file_system,
+        follow: p.has(StatFlag::Dereference) || file_system,
         quoting: quote_style(ctx),
         zone: ctx.zone(),
         files: p.operands,
@@ -130,7 +130,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
 }
 
 /// What is known of a file.
-fn look<'f>(ctx: &mut Ctx<'_>, plan: &Plan, name: &'f [u8]) -> Result<File<'f>, Exit> {
+fn look<'f>(ctx: &mut Ctx<'_>, plan: &StatPlan, name: &'f [u8]) -> Result<StatFile<'f>, Exit> {
     let path = ctx.path(name);
     let result = match name {
         b"-" => meta::stat(std::path::Path::new("/dev/stdin"), true),
@@ -149,17 +149,17 @@ fn look<'f>(ctx: &mut Ctx<'_>, plan: &Plan, name: &'f [u8]) -> Result<File<'f>, 
         false => name.to_vec(),
     };
     let mut quoted = show(name);
-    if stat.kind == Kind::Symlink
+    if stat.kind == FileKind::Symlink
         && let Ok(target) = std::fs::read_link(&path)
     {
         quoted.extend_from_slice(b" -> ");
         quoted.extend_from_slice(&show(box_sys::path::to_bytes(&target)));
     }
-    Ok(File { name, quoted, stat, mount: b"/".to_vec() })
+    Ok(StatFile { name, quoted, stat, mount: b"/".to_vec() })
 }
 
-impl Plan {
-    fn format_for(&self, file: &File<'_>) -> &[u8] {
+impl StatPlan {
+    fn format_for(&self, file: &StatFile<'_>) -> &[u8] {
         if let Some(format) = &self.format {
             return format;
         }
@@ -167,17 +167,19 @@ impl Plan {
             (true, true) => FS_TERSE,
             (true, false) => FS_DEFAULT,
             (false, true) => TERSE,
-            _ if matches!(file.stat.kind, Kind::CharDevice | Kind::BlockDevice) => DEFAULT_DEVICE,
+            _ if matches!(file.stat.kind, FileKind::CharDevice | FileKind::BlockDevice) => {
+                DEFAULT_DEVICE
+            }
             _ => DEFAULT,
         }
     }
 }
 
-fn quote_style(ctx: &Ctx<'_>) -> quote::Style {
+fn quote_style(ctx: &Ctx<'_>) -> quote::QuoteStyle {
     // %N quotes like `ls` does, by QUOTING_STYLE, but always.
-    match ctx.env.get(b"QUOTING_STYLE").and_then(quote::Style::parse) {
+    match ctx.env.get(b"QUOTING_STYLE").and_then(quote::QuoteStyle::parse) {
         Some(s) => s,
-        None => quote::Style::ShellEscapeAlways,
+        None => quote::QuoteStyle::ShellEscapeAlways,
     }
 }
 
@@ -238,7 +240,7 @@ fn unescape(ctx: &mut Ctx<'_>, text: &[u8]) -> Vec<u8> {
 }
 
 /// A value of a directive.
-enum Value {
+enum StatValue {
     Text(Vec<u8>),
     Number(u64),
     Octal(u64),
@@ -250,9 +252,9 @@ enum Value {
 fn expand(
     out: &mut Vec<u8>,
     format: &[u8],
-    f: &File<'_>,
-    plan: &Plan,
-    names: &Names,
+    f: &StatFile<'_>,
+    plan: &StatPlan,
+    names: &AccountNames,
 ) -> Result<(), Vec<u8>> {
     let mut rest = format;
     while let Some(at) = memchr::memchr(b'%', rest) {
@@ -302,20 +304,24 @@ fn expand(
     Ok(())
 }
 
-fn put(out: &mut Vec<u8>, spec: &printf::Spec, value: Value) {
+fn put(out: &mut Vec<u8>, spec: &printf::ConversionSpec, value: StatValue) {
     match value {
-        Value::Text(t) => printf::string(out, spec, &t),
-        Value::Number(n) => printf::unsigned(out, spec, b'u', n),
-        Value::Octal(n) => printf::unsigned(out, spec, b'o', n),
-        Value::Hex(n) => printf::unsigned(out, spec, b'x', n),
-        Value::Time(s, nanos) => match spec.precision {
+        StatValue::Text(t) => printf::string(out, spec, &t),
+        StatValue::Number(n) => printf::unsigned(out, spec, b'u', n),
+        StatValue::Octal(n) => printf::unsigned(out, spec, b'o', n),
+        StatValue::Hex(n) => printf::unsigned(out, spec, b'x', n),
+        StatValue::Time(s, nanos) => match spec.precision {
             None => printf::signed(out, spec, s),
             Some(p) => {
                 let p = if p == 0 { 9 } else { p };
                 let digits: String =
                     format!("{nanos:09}").chars().chain(std::iter::repeat('0')).take(p).collect();
                 let text = format!("{s}.{digits}");
-                printf::string(out, &printf::Spec { precision: None, ..*spec }, text.as_bytes());
+                printf::string(
+                    out,
+                    &printf::ConversionSpec { precision: None, ..*spec },
+                    text.as_bytes(),
+                );
             }
         },
     }
@@ -336,67 +342,73 @@ fn time_text(t: u64, zone: &Zone) -> Vec<u8> {
     out
 }
 
-fn value(letter: u8, part: Option<u8>, f: &File<'_>, zone: &Zone, names: &Names) -> Option<Value> {
+fn value(
+    letter: u8,
+    part: Option<u8>,
+    f: &StatFile<'_>,
+    zone: &Zone,
+    names: &AccountNames,
+) -> Option<StatValue> {
     let s = &f.stat;
     let seconds = |t: u64| {
         let (s, n) = civil::split_nanos(t);
-        Value::Time(s, n)
+        StatValue::Time(s, n)
     };
     Some(match letter {
-        b'a' => Value::Octal(u64::from(s.mode)),
-        b'A' => Value::Text(mode_string(s).into_bytes()),
-        b'b' => Value::Number(blocks(s)),
-        b'B' => Value::Number(512),
-        b'C' => Value::Text(b"?".to_vec()),
+        b'a' => StatValue::Octal(u64::from(s.mode)),
+        b'A' => StatValue::Text(mode_string(s).into_bytes()),
+        b'b' => StatValue::Number(blocks(s)),
+        b'B' => StatValue::Number(512),
+        b'C' => StatValue::Text(b"?".to_vec()),
         b'd' => match part {
-            Some(b'H') => Value::Number(major(s.dev)),
-            Some(_) => Value::Number(minor(s.dev)),
-            None => Value::Number(s.dev),
+            Some(b'H') => StatValue::Number(major(s.dev)),
+            Some(_) => StatValue::Number(minor(s.dev)),
+            None => StatValue::Number(s.dev),
         },
-        b'D' => Value::Hex(s.dev),
-        b'f' => Value::Hex(u64::from(s.kind as u8) << 12 | u64::from(s.mode)),
-        b'F' => Value::Text(s.kind_name().as_bytes().to_vec()),
-        b'g' => Value::Number(u64::from(s.gid)),
-        b'G' => Value::Text(names.group(s.gid).unwrap_or("UNKNOWN").as_bytes().to_vec()),
-        b'h' => Value::Number(u64::from(s.nlink)),
-        b'i' => Value::Number(s.ino),
-        b'm' => Value::Text(f.mount.clone()),
-        b'n' => Value::Text(f.name.to_vec()),
-        b'N' => Value::Text(f.quoted.clone()),
-        b'o' => Value::Number(IO_BLOCK),
-        b'r' => Value::Number(0),
-        b'R' | b't' | b'T' => Value::Hex(0),
-        b's' => Value::Number(s.size),
-        b'u' => Value::Number(u64::from(s.uid)),
-        b'U' => Value::Text(names.user(s.uid).unwrap_or("UNKNOWN").as_bytes().to_vec()),
+        b'D' => StatValue::Hex(s.dev),
+        b'f' => StatValue::Hex(u64::from(s.kind as u8) << 12 | u64::from(s.mode)),
+        b'F' => StatValue::Text(s.kind_name().as_bytes().to_vec()),
+        b'g' => StatValue::Number(u64::from(s.gid)),
+        b'G' => StatValue::Text(names.group(s.gid).unwrap_or("UNKNOWN").as_bytes().to_vec()),
+        b'h' => StatValue::Number(u64::from(s.nlink)),
+        b'i' => StatValue::Number(s.ino),
+        b'm' => StatValue::Text(f.mount.clone()),
+        b'n' => StatValue::Text(f.name.to_vec()),
+        b'N' => StatValue::Text(f.quoted.clone()),
+        b'o' => StatValue::Number(IO_BLOCK),
+        b'r' => StatValue::Number(0),
+        b'R' | b't' | b'T' => StatValue::Hex(0),
+        b's' => StatValue::Number(s.size),
+        b'u' => StatValue::Number(u64::from(s.uid)),
+        b'U' => StatValue::Text(names.user(s.uid).unwrap_or("UNKNOWN").as_bytes().to_vec()),
         // No birth time is recorded: the oldest time known, as it is for a file never changed.
-        b'w' => Value::Text(b"-".to_vec()),
-        b'W' => Value::Number(0),
-        b'x' => Value::Text(time_text(s.atime, zone)),
+        b'w' => StatValue::Text(b"-".to_vec()),
+        b'W' => StatValue::Number(0),
+        b'x' => StatValue::Text(time_text(s.atime, zone)),
         b'X' => seconds(s.atime),
-        b'y' => Value::Text(time_text(s.mtime, zone)),
+        b'y' => StatValue::Text(time_text(s.mtime, zone)),
         b'Y' => seconds(s.mtime),
-        b'z' => Value::Text(time_text(s.ctime, zone)),
+        b'z' => StatValue::Text(time_text(s.ctime, zone)),
         b'Z' => seconds(s.ctime),
         _ => return None,
     })
 }
 
 /// File system figures: the session tree has no fixed size, so its quota is what `df` shows.
-fn fs_value(letter: u8, f: &File<'_>) -> Option<Value> {
+fn fs_value(letter: u8, f: &StatFile<'_>) -> Option<StatValue> {
     let space = super::df::space();
-    let blocks = |bytes: u64| Value::Number(bytes / IO_BLOCK);
+    let blocks = |bytes: u64| StatValue::Number(bytes / IO_BLOCK);
     Some(match letter {
         b'a' | b'f' => blocks(space.available),
         b'b' => blocks(space.total),
-        b'c' => Value::Number(space.inodes),
-        b'd' => Value::Number(space.inodes_free),
-        b'i' => Value::Hex(f.stat.dev),
-        b'l' => Value::Number(255),
-        b'n' => Value::Text(f.name.to_vec()),
-        b's' | b'S' => Value::Number(IO_BLOCK),
-        b't' => Value::Hex(0x0102_1994),
-        b'T' => Value::Text(b"tmpfs".to_vec()),
+        b'c' => StatValue::Number(space.inodes),
+        b'd' => StatValue::Number(space.inodes_free),
+        b'i' => StatValue::Hex(f.stat.dev),
+        b'l' => StatValue::Number(255),
+        b'n' => StatValue::Text(f.name.to_vec()),
+        b's' | b'S' => StatValue::Number(IO_BLOCK),
+        b't' => StatValue::Hex(0x0102_1994),
+        b'T' => StatValue::Text(b"tmpfs".to_vec()),
         _ => return None,
     })
 }

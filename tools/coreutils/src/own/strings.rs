@@ -3,12 +3,12 @@
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::common::input::{self, Stop, put};
+use crate::common::input::{self, CopyStop, put};
 use crate::common::number;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum StringsFlag {
     All,
     Bytes,
     Data,
@@ -20,31 +20,32 @@ enum Flag {
     Radix,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<StringsFlag> = Spec::new(
     "[option(s)] [file(s)]",
     "Display printable strings in [file(s)] (stdin by default)",
     &[
-        Opt::new(Flag::All, 'a', "all").says("scan the entire file (default)"),
-        Opt::new(Flag::Data, 'd', "data").says("scan the entire file (there are no sections)"),
-        Opt::new(Flag::PrintFileName, 'f', "print-file-name")
+        Opt::new(StringsFlag::All, 'a', "all").says("scan the entire file (default)"),
+        Opt::new(StringsFlag::Data, 'd', "data")
+            .says("scan the entire file (there are no sections)"),
+        Opt::new(StringsFlag::PrintFileName, 'f', "print-file-name")
             .says("print the name of the file before each string"),
-        Opt::new(Flag::Bytes, 'n', "bytes")
+        Opt::new(StringsFlag::Bytes, 'n', "bytes")
             .takes("NUMBER", "print any sequence of at least NUMBER characters (default 4)"),
-        Opt::new(Flag::Radix, 't', "radix")
+        Opt::new(StringsFlag::Radix, 't', "radix")
             .takes("RADIX", "print the location of the string in base 8 (o), 10 (d), or 16 (x)"),
-        Opt::new(Flag::Octal, 'o', "").says("an alias for --radix=o"),
-        Opt::new(Flag::IncludeAllWhitespace, 'w', "include-all-whitespace")
+        Opt::new(StringsFlag::Octal, 'o', "").says("an alias for --radix=o"),
+        Opt::new(StringsFlag::IncludeAllWhitespace, 'w', "include-all-whitespace")
             .says("include all whitespace as valid string characters"),
-        Opt::new(Flag::Encoding, 'e', "encoding")
+        Opt::new(StringsFlag::Encoding, 'e', "encoding")
             .takes("ENC", "s = 7-bit, S = 8-bit, {b,l} = 16-bit, {B,L} = 32-bit"),
-        Opt::new(Flag::OutputSeparator, 's', "output-separator")
+        Opt::new(StringsFlag::OutputSeparator, 's', "output-separator")
             .takes("STRING", "string used to separate strings in output"),
     ],
 );
 
 /// How characters are stored: `-e`.
 #[derive(Clone, Copy)]
-struct Encoding {
+struct StringsEncoding {
     /// Bytes of each character.
     unit: usize,
     big_endian: bool,
@@ -52,11 +53,11 @@ struct Encoding {
     high: bool,
 }
 
-struct Plan {
+struct StringsPlan {
     least: usize,
     /// `o`, `d` or `x`: the base of positions.
     radix: Option<u8>,
-    encoding: Encoding,
+    encoding: StringsEncoding,
     all_space: bool,
     separator: Vec<u8>,
     names: bool,
@@ -95,10 +96,10 @@ fn modern(arg: &[u8]) -> Vec<u8> {
     }
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<StringsPlan, Exit> {
     let args: Vec<Vec<u8>> = args.iter().map(|a| modern(a)).collect();
     let p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
-    let least = match p.last(Flag::Bytes) {
+    let least = match p.last(StringsFlag::Bytes) {
         Some(text) => least(text).map_err(|what| {
             let shown = String::from_utf8_lossy(text);
             ctx.error(format_args!("{what} {shown}"));
@@ -106,21 +107,22 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         })?,
         None => 4,
     };
-    let radix = match (p.last_of(&[Flag::Radix, Flag::Octal]), p.last(Flag::Radix)) {
-        (None, _) => None,
-        (Some(Flag::Octal), _) => Some(b'o'),
-        (Some(_), Some([letter @ (b'o' | b'd' | b'x')])) => Some(*letter),
-        (Some(_), _) => return Err(input::usage_error(ctx, &[b"invalid radix"])),
-    };
-    let encoding = encoding(p.last(Flag::Encoding).unwrap_or(b"s"))
+    let radix =
+        match (p.last_of(&[StringsFlag::Radix, StringsFlag::Octal]), p.last(StringsFlag::Radix)) {
+            (None, _) => None,
+            (Some(StringsFlag::Octal), _) => Some(b'o'),
+            (Some(_), Some([letter @ (b'o' | b'd' | b'x')])) => Some(*letter),
+            (Some(_), _) => return Err(input::usage_error(ctx, &[b"invalid radix"])),
+        };
+    let encoding = encoding(p.last(StringsFlag::Encoding).unwrap_or(b"s"))
         .ok_or_else(|| input::usage_error(ctx, &[b"invalid encoding"]))?;
-    Ok(Plan {
+    Ok(StringsPlan {
         least,
         radix,
         encoding,
-        all_space: p.has(Flag::IncludeAllWhitespace),
-        separator: p.last(Flag::OutputSeparator).unwrap_or(b"\n").to_vec(),
-        names: p.has(Flag::PrintFileName),
+        all_space: p.has(StringsFlag::IncludeAllWhitespace),
+        separator: p.last(StringsFlag::OutputSeparator).unwrap_or(b"\n").to_vec(),
+        names: p.has(StringsFlag::PrintFileName),
         files: input::or_stdin(p.operands),
     })
 }
@@ -137,7 +139,7 @@ fn least(text: &[u8]) -> Result<usize, &'static str> {
 }
 
 /// The argument of `-e`.
-fn encoding(letter: &[u8]) -> Option<Encoding> {
+fn encoding(letter: &[u8]) -> Option<StringsEncoding> {
     let (unit, big_endian, high) = match letter {
         b"s" => (1, false, false),
         b"S" => (1, false, true),
@@ -147,10 +149,10 @@ fn encoding(letter: &[u8]) -> Option<Encoding> {
         b"L" => (4, false, false),
         _ => return None,
     };
-    Some(Encoding { unit, big_endian, high })
+    Some(StringsEncoding { unit, big_endian, high })
 }
 
-impl Plan {
+impl StringsPlan {
     fn is_printable(&self, c: u32) -> bool {
         c == 9
             || (0x20..0x7f).contains(&c)
@@ -162,8 +164,8 @@ impl Plan {
     fn runs(
         &self,
         data: &[u8],
-        emit: &mut dyn FnMut(usize, &[u8]) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        emit: &mut dyn FnMut(usize, &[u8]) -> Result<(), CopyStop>,
+    ) -> Result<(), CopyStop> {
         if self.encoding.unit > 1 {
             return self.wide_runs(data, emit);
         }
@@ -183,9 +185,9 @@ impl Plan {
     fn wide_runs(
         &self,
         data: &[u8],
-        emit: &mut dyn FnMut(usize, &[u8]) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        let Encoding { unit, big_endian, .. } = self.encoding;
+        emit: &mut dyn FnMut(usize, &[u8]) -> Result<(), CopyStop>,
+    ) -> Result<(), CopyStop> {
+        let StringsEncoding { unit, big_endian, .. } = self.encoding;
         let value = |bytes: &[u8]| {
             let shift = |i: usize| 8 * if big_endian { unit - 1 - i } else { i };
             bytes.iter().enumerate().fold(0u32, |v, (i, b)| v | u32::from(*b) << shift(i))

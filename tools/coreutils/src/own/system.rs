@@ -4,8 +4,8 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Ended, Exit, Source, clock};
-use box_sys::Names;
+use box_applet::{Ctx, Ended, Exit, InputSource, clock};
+use box_sys::AccountNames;
 use box_text::time::strftime;
 
 use crate::common::input;
@@ -280,7 +280,7 @@ pub(crate) fn tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Ok(Exit(2));
     }
     let terminal = match ctx.stdin.source() {
-        Source::File(f) => box_sys::is_terminal(f),
+        InputSource::File(f) => box_sys::is_terminal(f),
         _ => false,
     };
     if !p.has(TtyFlag::Silent) {
@@ -298,7 +298,7 @@ pub(crate) fn logname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let name = ctx.env.get(b"LOGNAME").map(|n| String::from_utf8_lossy(n).into_owned());
     let (uid, _) = box_sys::meta::ids();
-    let name = name.unwrap_or_else(|| Names::load().show_user(uid));
+    let name = name.unwrap_or_else(|| AccountNames::load().show_user(uid));
     Ok(line(ctx, &name))
 }
 

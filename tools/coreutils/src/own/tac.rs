@@ -4,41 +4,43 @@ mod backwards;
 
 use std::io::Write;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_text::regex::{Options, Regex, Syntax};
+use box_text::regex::{Regex, RegexOptions, RegexSyntax};
 
 use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum TacFlag {
     Before,
     Regex,
     Separator,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<TacFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Write each FILE to standard output, last line first.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(Flag::Before, 'b', "before").says("attach the separator before instead of after"),
-        Opt::new(Flag::Regex, 'r', "regex").says("interpret the separator as a regular expression"),
-        Opt::new(Flag::Separator, 's', "separator")
+        Opt::new(TacFlag::Before, 'b', "before")
+            .says("attach the separator before instead of after"),
+        Opt::new(TacFlag::Regex, 'r', "regex")
+            .says("interpret the separator as a regular expression"),
+        Opt::new(TacFlag::Separator, 's', "separator")
             .takes("STRING", "use STRING as the separator instead of newline"),
     ],
 );
 
 /// What parts records.
-enum Separator {
+enum TacSeparator {
     Text(Vec<u8>),
     Regex(Box<Regex>),
 }
 
-impl Separator {
-    fn of(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Separator, Exit> {
-        let text: &[u8] = match p.last(Flag::Separator) {
-            Some(b"") if p.has(Flag::Regex) => {
+impl TacSeparator {
+    fn of(ctx: &mut Ctx<'_>, p: &ParsedOptions<TacFlag>) -> Result<TacSeparator, Exit> {
+        let text: &[u8] = match p.last(TacFlag::Separator) {
+            Some(b"") if p.has(TacFlag::Regex) => {
                 return Err(input::failure(ctx, &[b"separator cannot be empty"]));
             }
             // An empty separator is a NUL.
@@ -46,11 +48,11 @@ impl Separator {
             Some(text) => text,
             None => b"\n",
         };
-        if !p.has(Flag::Regex) {
-            return Ok(Separator::Text(text.to_vec()));
+        if !p.has(TacFlag::Regex) {
+            return Ok(TacSeparator::Text(text.to_vec()));
         }
-        let regex = Regex::new(text, &Options::new(Syntax::Emacs).multiline(true));
-        regex.map(|r| Separator::Regex(Box::new(r))).map_err(|e| {
+        let regex = Regex::new(text, &RegexOptions::new(RegexSyntax::Emacs).multiline(true));
+        regex.map(|r| TacSeparator::Regex(Box::new(r))).map_err(|e| {
             ctx.error(e);
             Exit::FAILURE
         })
@@ -59,11 +61,11 @@ impl Separator {
     /// Where it stands in a text.
     fn places(&self, text: &[u8]) -> Vec<(usize, usize)> {
         let mut places = match self {
-            Separator::Regex(regex) => separators(regex, text),
-            Separator::Text(one) if one.len() == 1 => {
+            TacSeparator::Regex(regex) => separators(regex, text),
+            TacSeparator::Text(one) if one.len() == 1 => {
                 memchr::memchr_iter(one[0], text).map(|i| (i, i + 1)).collect()
             }
-            Separator::Text(separator) => from_end(separator, text),
+            TacSeparator::Text(separator) => from_end(separator, text),
         };
         places.dedup();
         places
@@ -72,18 +74,18 @@ impl Separator {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let separator = Separator::of(ctx, &p)?;
-    let (before, files) = (p.has(Flag::Before), input::or_stdin(p.operands));
+    let separator = TacSeparator::of(ctx, &p)?;
+    let (before, files) = (p.has(TacFlag::Before), input::or_stdin(p.operands));
     let mut exit = Exit::SUCCESS;
     for file in &files {
-        if let Separator::Text(text) = &separator
+        if let TacSeparator::Text(text) = &separator
             && let [byte] = text[..]
             && let Some(mut opened) = regular(ctx, file)
         {
             match backwards::write(&mut opened, byte, before, &mut ctx.stdout) {
                 Ok(()) => {}
-                Err(input::Stop::Write) => return Ok(Exit::FAILURE),
-                Err(input::Stop::Read(e)) => exit = read_error(ctx, file, &e),
+                Err(input::CopyStop::Write) => return Ok(Exit::FAILURE),
+                Err(input::CopyStop::Read(e)) => exit = read_error(ctx, file, &e),
             }
             continue;
         }

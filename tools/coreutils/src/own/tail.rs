@@ -8,19 +8,19 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::time::Duration;
 
-use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Ended, Exit, Output};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
+use box_applet::{Ctx, Ended, Exit, OutStream};
 use box_sys::meta;
 
-use super::head::{self, Count};
+use super::head::{self, HeadCount};
 use super::sleep;
-use crate::common::input::{self, In, Stop, put};
+use crate::common::input::{self, CopyStop, InputFile, put};
 use crate::common::{number, quote};
-use follow::{Follow, Followed};
+use follow::{FollowPlan, FollowedFile};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum TailFlag {
     Bytes,
     Follow,
     FollowName,
@@ -35,23 +35,23 @@ enum Flag {
     ZeroTerminated,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<TailFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Print the last 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(Flag::Bytes, 'c', "bytes").takes("[+]NUM", "output the last NUM bytes; or use -c +NUM to output\nstarting with byte NUM of each file"),
-        Opt::new(Flag::FollowPlain, 'f', "").says("output appended data as the file grows"),
-        Opt::long(Flag::Follow, "follow").may_take("HOW", "the same; by 'descriptor' (default) or 'name'"),
-        Opt::new(Flag::FollowName, 'F', "").says("same as --follow=name --retry"),
-        Opt::new(Flag::Lines, 'n', "lines").takes("[+]NUM", "output the last NUM lines, instead of the last 10;\nor use -n +NUM to output starting with line NUM"),
-        Opt::long(Flag::MaxUnchangedStats, "max-unchanged-stats").takes("N", "(ignored)"),
-        Opt::long(Flag::Pid, "pid").takes("PID", "with -f, terminate after process ID, PID dies"),
-        Opt::new(Flag::Quiet, 'q', "quiet").says("never output headers giving file names"),
-        Opt::long(Flag::Quiet, "silent").says("the same"),
-        Opt::long(Flag::Retry, "retry").says("keep trying to open a file if it is inaccessible"),
-        Opt::new(Flag::SleepInterval, 's', "sleep-interval").takes("N", "with -f, sleep for approximately N seconds\n(default 1.0) between iterations"),
-        Opt::new(Flag::Verbose, 'v', "verbose").says("always output headers giving file names"),
-        Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
+        Opt::new(TailFlag::Bytes, 'c', "bytes").takes("[+]NUM", "output the last NUM bytes; or use -c +NUM to output\nstarting with byte NUM of each file"),
+        Opt::new(TailFlag::FollowPlain, 'f', "").says("output appended data as the file grows"),
+        Opt::long(TailFlag::Follow, "follow").may_take("HOW", "the same; by 'descriptor' (default) or 'name'"),
+        Opt::new(TailFlag::FollowName, 'F', "").says("same as --follow=name --retry"),
+        Opt::new(TailFlag::Lines, 'n', "lines").takes("[+]NUM", "output the last NUM lines, instead of the last 10;\nor use -n +NUM to output starting with line NUM"),
+        Opt::long(TailFlag::MaxUnchangedStats, "max-unchanged-stats").takes("N", "(ignored)"),
+        Opt::long(TailFlag::Pid, "pid").takes("PID", "with -f, terminate after process ID, PID dies"),
+        Opt::new(TailFlag::Quiet, 'q', "quiet").says("never output headers giving file names"),
+        Opt::long(TailFlag::Quiet, "silent").says("the same"),
+        Opt::long(TailFlag::Retry, "retry").says("keep trying to open a file if it is inaccessible"),
+        Opt::new(TailFlag::SleepInterval, 's', "sleep-interval").takes("N", "with -f, sleep for approximately N seconds\n(default 1.0) between iterations"),
+        Opt::new(TailFlag::Verbose, 'v', "verbose").says("always output headers giving file names"),
+        Opt::new(TailFlag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
     ],
 )
 .after("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
@@ -97,12 +97,12 @@ fn obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
 }
 
 /// What is to be printed of which files.
-struct Plan {
-    count: Count,
+struct TailPlan {
+    count: HeadCount,
     delimiter: u8,
     headers: bool,
     files: Vec<Vec<u8>>,
-    follow: Option<Follow>,
+    follow: Option<FollowPlan>,
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -114,24 +114,24 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TailPlan, Exit> {
     let changed = obsolete(args);
     let p = SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::FAILURE)?;
-    let mut count = Count { n: 10, bytes: false, signed: false };
+    let mut count = HeadCount { n: 10, bytes: false, signed: false };
     for (flag, value) in &p.options {
-        if !matches!(flag, Flag::Bytes | Flag::Lines) {
+        if !matches!(flag, TailFlag::Bytes | TailFlag::Lines) {
             continue;
         }
         let text = value.as_deref().unwrap_or_default();
-        let bytes = *flag == Flag::Bytes;
-        count = Count::parse(text, bytes, b"+")
+        let bytes = *flag == TailFlag::Bytes;
+        count = HeadCount::parse(text, bytes, b"+")
             .map_err(|(_, e)| head::invalid_count(ctx, bytes, text, e))?;
     }
     let follow = following(ctx, &p)?;
-    let headers = p.choice(&[(Flag::Quiet, false), (Flag::Verbose, true)]);
-    Ok(Plan {
+    let headers = p.choice(&[(TailFlag::Quiet, false), (TailFlag::Verbose, true)]);
+    Ok(TailPlan {
         count,
-        delimiter: if p.has(Flag::ZeroTerminated) { 0 } else { b'\n' },
+        delimiter: if p.has(TailFlag::ZeroTerminated) { 0 } else { b'\n' },
         headers: headers.unwrap_or(p.operands.len() > 1),
         files: input::or_stdin(p.operands),
         follow,
@@ -139,28 +139,28 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
 }
 
 /// What is said about following; the numbers are checked even if nothing is followed.
-fn following(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<Follow>, Exit> {
-    let interval = match p.last(Flag::SleepInterval) {
+fn following(ctx: &mut Ctx<'_>, p: &ParsedOptions<TailFlag>) -> Result<Option<FollowPlan>, Exit> {
+    let interval = match p.last(TailFlag::SleepInterval) {
         Some(text) => sleep::seconds(text).map(sleep::duration).ok_or_else(|| {
             input::failure(ctx, &[b"invalid number of seconds: ", &quote::always(text)])
         })?,
         None => Duration::from_secs(1),
     };
-    let pid = match p.last(Flag::Pid) {
+    let pid = match p.last(TailFlag::Pid) {
         Some(text) => number::decimal(text)
             .ok_or_else(|| input::failure(ctx, &[b"invalid PID: ", &quote::always(text)]))
             .map(|n| u32::try_from(n).ok())?,
         None => None,
     };
-    let by_name = p.has(Flag::FollowName) || p.last(Flag::Follow) == Some(b"name");
-    let wanted = by_name || p.has(Flag::FollowPlain) || p.has(Flag::Follow);
-    let retry = p.has(Flag::FollowName) || p.has(Flag::Retry);
-    Ok(wanted.then_some(Follow { by_name, retry, interval, pid }))
+    let by_name = p.has(TailFlag::FollowName) || p.last(TailFlag::Follow) == Some(b"name");
+    let wanted = by_name || p.has(TailFlag::FollowPlain) || p.has(TailFlag::Follow);
+    let retry = p.has(TailFlag::FollowName) || p.has(TailFlag::Retry);
+    Ok(wanted.then_some(FollowPlan { by_name, retry, interval, pid }))
 }
 
 /// Prints the end of each file; those that may be followed, and the status so far. `Err` if
 /// nothing can be written.
-fn print(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(Vec<Followed>, Exit), Exit> {
+fn print(ctx: &mut Ctx<'_>, plan: &TailPlan) -> Result<(Vec<FollowedFile>, Exit), Exit> {
     let retry = plan.follow.as_ref().is_some_and(|f| f.retry);
     let mut exit = Exit::SUCCESS;
     let mut first = true;
@@ -177,38 +177,43 @@ fn print(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(Vec<Followed>, Exit), Exit> 
             Err(e) => {
                 exit = head::cannot_open(ctx, file, &e);
                 if retry {
-                    printed.push(Followed { name: file.clone(), file: None, stat: None });
+                    printed.push(FollowedFile { name: file.clone(), file: None, stat: None });
                 }
                 continue;
             }
         };
         match end_of(&mut reader, plan.count, plan.delimiter, &mut ctx.stdout) {
             Ok(()) => {}
-            Err(Stop::Read(e)) => {
+            Err(CopyStop::Read(e)) => {
                 drop(reader);
                 exit = input::cannot(ctx, "error reading", file, &e);
                 continue;
             }
-            Err(Stop::Write) => return Err(Exit::FAILURE),
+            Err(CopyStop::Write) => return Err(Exit::FAILURE),
         }
-        if let In::File(f) = reader {
+        if let InputFile::File(f) = reader {
             // The buffer was read to the end, so the descriptor stands there too.
-            printed.push(Followed { name: file.clone(), file: Some(f.into_inner()), stat });
+            printed.push(FollowedFile { name: file.clone(), file: Some(f.into_inner()), stat });
         }
     }
     Ok((printed, exit))
 }
 
 /// Writes the end of one input.
-fn end_of(reader: &mut In<'_>, count: Count, delimiter: u8, out: &mut Output) -> Result<(), Stop> {
+fn end_of(
+    reader: &mut InputFile<'_>,
+    count: HeadCount,
+    delimiter: u8,
+    out: &mut OutStream,
+) -> Result<(), CopyStop> {
     if count.signed {
         skip(reader, count, delimiter)?;
         return input::copy(reader, out);
     }
-    if let In::File(f) = reader
+    if let InputFile::File(f) = reader
         && let Some(start) = seek_start(f.get_mut(), count, delimiter)?
     {
-        f.seek(SeekFrom::Start(start)).map_err(Stop::Read)?;
+        f.seek(SeekFrom::Start(start)).map_err(CopyStop::Read)?;
         return input::copy(f, out);
     }
     if count.bytes {
@@ -219,10 +224,10 @@ fn end_of(reader: &mut In<'_>, count: Count, delimiter: u8, out: &mut Output) ->
 }
 
 /// Skips to byte or line `n`, counted from 1.
-fn skip(reader: &mut In<'_>, count: Count, delimiter: u8) -> Result<(), Stop> {
+fn skip(reader: &mut InputFile<'_>, count: HeadCount, delimiter: u8) -> Result<(), CopyStop> {
     let mut left = count.n.saturating_sub(1);
     if count.bytes
-        && let In::File(f) = reader
+        && let InputFile::File(f) = reader
         && f.seek(SeekFrom::Start(left.min(i64::MAX as u64))).is_ok()
     {
         return Ok(());
@@ -249,7 +254,7 @@ fn skip(reader: &mut In<'_>, count: Count, delimiter: u8) -> Result<(), Stop> {
 }
 
 /// Where the last part begins in a regular file, found from its end; `None` if it cannot seek.
-fn seek_start(file: &mut File, count: Count, delimiter: u8) -> Result<Option<u64>, Stop> {
+fn seek_start(file: &mut File, count: HeadCount, delimiter: u8) -> Result<Option<u64>, CopyStop> {
     let regular = file.metadata().is_ok_and(|m| m.is_file());
     let size = match file.seek(SeekFrom::End(0)) {
         // Files of size 0 may be made up on reading, as those in /proc.
@@ -271,8 +276,8 @@ fn seek_start(file: &mut File, count: Count, delimiter: u8) -> Result<Option<u64
     while end > 0 {
         let start = end.saturating_sub(buf.len() as u64);
         let part = &mut buf[..(end - start) as usize];
-        file.seek(SeekFrom::Start(start)).map_err(Stop::Read)?;
-        file.read_exact(part).map_err(Stop::Read)?;
+        file.seek(SeekFrom::Start(start)).map_err(CopyStop::Read)?;
+        file.read_exact(part).map_err(CopyStop::Read)?;
         for at in memchr::memrchr_iter(delimiter, part) {
             let at = start + at as u64;
             // The delimiter that ends the last line separates nothing.
@@ -289,7 +294,7 @@ fn seek_start(file: &mut File, count: Count, delimiter: u8) -> Result<Option<u64
     Ok(Some(0))
 }
 
-fn last_bytes(reader: &mut In<'_>, n: u64, out: &mut Output) -> Result<(), Stop> {
+fn last_bytes(reader: &mut InputFile<'_>, n: u64, out: &mut OutStream) -> Result<(), CopyStop> {
     let keep = usize::try_from(n).unwrap_or(usize::MAX);
     let mut held: Vec<u8> = Vec::new();
     input::for_each_block(reader, |block| {
@@ -303,7 +308,12 @@ fn last_bytes(reader: &mut In<'_>, n: u64, out: &mut Output) -> Result<(), Stop>
 }
 
 /// The last lines of a stream: whole blocks are kept as long as they can matter.
-fn last_lines(reader: &mut In<'_>, n: u64, delimiter: u8, out: &mut Output) -> Result<(), Stop> {
+fn last_lines(
+    reader: &mut InputFile<'_>,
+    n: u64,
+    delimiter: u8,
+    out: &mut OutStream,
+) -> Result<(), CopyStop> {
     let mut held: VecDeque<(Vec<u8>, u64)> = VecDeque::new();
     let mut total = 0u64;
     input::for_each_block(reader, |block| {

@@ -10,28 +10,30 @@ use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum TeeFlag {
     Append,
     Diagnose,
     IgnoreInterrupts,
     OutputError,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<TeeFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Copy standard input to each FILE, and also to standard output.",
     &[
-        Opt::new(Flag::Append, 'a', "append").says("append to the given FILEs, do not overwrite"),
-        Opt::new(Flag::IgnoreInterrupts, 'i', "ignore-interrupts").says("ignore interrupt signals"),
-        Opt::new(Flag::Diagnose, 'p', "").says("diagnose errors writing to non pipes"),
-        Opt::long(Flag::OutputError, "output-error")
+        Opt::new(TeeFlag::Append, 'a', "append")
+            .says("append to the given FILEs, do not overwrite"),
+        Opt::new(TeeFlag::IgnoreInterrupts, 'i', "ignore-interrupts")
+            .says("ignore interrupt signals"),
+        Opt::new(TeeFlag::Diagnose, 'p', "").says("diagnose errors writing to non pipes"),
+        Opt::long(TeeFlag::OutputError, "output-error")
             .may_take("MODE", "set behavior on write error:\nwarn, warn-nopipe, exit, exit-nopipe"),
     ],
 );
 
 /// What a failed write means.
 #[derive(Clone, Copy, PartialEq)]
-enum Mode {
+enum TeeMode {
     /// A closed pipe ends tee, as SIGPIPE would.
     Signal,
     Warn,
@@ -40,30 +42,30 @@ enum Mode {
     ExitNoPipe,
 }
 
-impl Mode {
+impl TeeMode {
     /// Of the word after `--output-error=`.
-    fn parse(word: &[u8]) -> Option<Mode> {
+    fn parse(word: &[u8]) -> Option<TeeMode> {
         Some(match word {
-            b"warn" => Mode::Warn,
-            b"warn-nopipe" => Mode::WarnNoPipe,
-            b"exit" => Mode::Exit,
-            b"exit-nopipe" => Mode::ExitNoPipe,
+            b"warn" => TeeMode::Warn,
+            b"warn-nopipe" => TeeMode::WarnNoPipe,
+            b"exit" => TeeMode::Exit,
+            b"exit-nopipe" => TeeMode::ExitNoPipe,
             _ => return None,
         })
     }
 
     fn is_silent(self, e: &io::Error) -> bool {
-        let no_pipe = matches!(self, Mode::WarnNoPipe | Mode::ExitNoPipe);
+        let no_pipe = matches!(self, TeeMode::WarnNoPipe | TeeMode::ExitNoPipe);
         e.kind() == io::ErrorKind::BrokenPipe && no_pipe
     }
 
     fn exits(self) -> bool {
-        matches!(self, Mode::Exit | Mode::ExitNoPipe)
+        matches!(self, TeeMode::Exit | TeeMode::ExitNoPipe)
     }
 }
 
-struct Plan {
-    mode: Mode,
+struct TeePlan {
+    mode: TeeMode,
     append: bool,
     files: Vec<Vec<u8>>,
 }
@@ -78,24 +80,24 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TeePlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let mut mode = Mode::Signal;
+    let mut mode = TeeMode::Signal;
     for (flag, value) in &p.options {
         mode = match (flag, value.as_deref()) {
-            (Flag::Diagnose, _) | (Flag::OutputError, None) => Mode::WarnNoPipe,
-            (Flag::OutputError, Some(word)) => Mode::parse(word).ok_or_else(|| {
+            (TeeFlag::Diagnose, _) | (TeeFlag::OutputError, None) => TeeMode::WarnNoPipe,
+            (TeeFlag::OutputError, Some(word)) => TeeMode::parse(word).ok_or_else(|| {
                 let shown = quote::always(word);
                 input::usage_error(ctx, &[b"invalid argument ", &shown, b" for '--output-error'"])
             })?,
-            (Flag::Append | Flag::IgnoreInterrupts, _) => mode,
+            (TeeFlag::Append | TeeFlag::IgnoreInterrupts, _) => mode,
         };
     }
-    Ok(Plan { mode, append: p.has(Flag::Append), files: p.operands })
+    Ok(TeePlan { mode, append: p.has(TeeFlag::Append), files: p.operands })
 }
 
 /// Opens the files; those that could be, and the status so far.
-fn open(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(Outputs, Exit), Exit> {
+fn open(ctx: &mut Ctx<'_>, plan: &TeePlan) -> Result<(Outputs, Exit), Exit> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).append(plan.append).truncate(!plan.append);
     let mut exit = Exit::SUCCESS;
@@ -115,7 +117,7 @@ fn open(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(Outputs, Exit), Exit> {
 }
 
 /// Copies standard input until its end, or until nobody takes it.
-fn copy(ctx: &mut Ctx<'_>, mode: Mode, mut outputs: Outputs, exit: Exit) -> Ended {
+fn copy(ctx: &mut Ctx<'_>, mode: TeeMode, mut outputs: Outputs, exit: Exit) -> Ended {
     let mut exit = exit;
     let mut stdout_open = true;
     loop {
@@ -147,8 +149,8 @@ fn copy(ctx: &mut Ctx<'_>, mode: Mode, mut outputs: Outputs, exit: Exit) -> Ende
 }
 
 /// What a failed write to standard output means: to end, or a status that may have changed.
-fn stdout_failed(ctx: &mut Ctx<'_>, mode: Mode, e: &io::Error) -> Result<Option<Exit>, Exit> {
-    if e.kind() == io::ErrorKind::BrokenPipe && mode == Mode::Signal {
+fn stdout_failed(ctx: &mut Ctx<'_>, mode: TeeMode, e: &io::Error) -> Result<Option<Exit>, Exit> {
+    if e.kind() == io::ErrorKind::BrokenPipe && mode == TeeMode::Signal {
         return Err(Exit::SIGPIPE);
     }
     ctx.stdout.take_error();
@@ -162,7 +164,7 @@ fn stdout_failed(ctx: &mut Ctx<'_>, mode: Mode, e: &io::Error) -> Result<Option<
 /// Writes a block to each file; those that fail are left out from now on.
 fn write_files(
     ctx: &mut Ctx<'_>,
-    mode: Mode,
+    mode: TeeMode,
     outputs: &mut Outputs,
     block: &[u8],
 ) -> Result<Option<Exit>, Exit> {

@@ -3,8 +3,8 @@
 
 use std::cmp::Ordering;
 
-use box_applet::condition::{self, Files, Judge, Problem};
-use box_applet::{Ctx, Ended, Exit, Source};
+use box_applet::condition::{self, ConditionHost, ConditionProblem, FileComparison};
+use box_applet::{Ctx, Ended, Exit, InputSource};
 use box_sys::{Stat, meta};
 
 use crate::common::{paths, quote};
@@ -56,11 +56,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 struct Applet<'a, 'c>(&'a Ctx<'c>);
 
-impl Judge for Applet<'_, '_> {
-    type Error = Problem;
+impl ConditionHost for Applet<'_, '_> {
+    type Error = ConditionProblem;
     const UNARY: &'static [u8] = b"bcdefgGhkLnNOprsStuwxz";
 
-    fn unary(&mut self, letter: u8, operand: &[u8]) -> Result<bool, Problem> {
+    fn unary(&mut self, letter: u8, operand: &[u8]) -> Result<bool, ConditionProblem> {
         if letter == b't' {
             let n = integer(operand)?;
             let digits = std::str::from_utf8(n.digits).ok();
@@ -71,7 +71,7 @@ impl Judge for Applet<'_, '_> {
         Ok(stat.and_then(|s| condition::file(letter, &s)).unwrap_or(false))
     }
 
-    fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, Problem> {
+    fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, ConditionProblem> {
         let (a, b) = (integer(left)?, integer(right)?);
         let sizes = a.digits.len().cmp(&b.digits.len()).then_with(|| a.digits.cmp(b.digits));
         Ok(match (a.negative, b.negative) {
@@ -82,8 +82,8 @@ impl Judge for Applet<'_, '_> {
         })
     }
 
-    fn files(&mut self, operator: Files, left: &[u8], right: &[u8]) -> bool {
-        if operator == Files::Same {
+    fn files(&mut self, operator: FileComparison, left: &[u8], right: &[u8]) -> bool {
+        if operator == FileComparison::Same {
             let same = || paths::same_file(&self.0.path(left), &self.0.path(right));
             return !left.is_empty() && !right.is_empty() && same();
         }
@@ -100,20 +100,22 @@ impl Applet<'_, '_> {
 }
 
 /// What is wrong, with the word that is quoted within it.
-fn message(problem: &Problem) -> (&'static str, Option<&[u8]>, &'static str) {
+fn message(problem: &ConditionProblem) -> (&'static str, Option<&[u8]>, &'static str) {
     match problem {
         // Only what could be an operator is called one.
-        Problem::NotUnary { operator, .. } if matches!(operator[..], [b'-', _]) => {
+        ConditionProblem::NotUnary { operator, .. } if matches!(operator[..], [b'-', _]) => {
             ("", Some(operator), ": unary operator expected")
         }
-        Problem::NotUnary { operand, .. } => ("missing argument after ", Some(operand), ""),
-        Problem::NotBinary(operator) => ("", Some(operator), ": binary operator expected"),
-        Problem::Missing(last) => ("missing argument after ", Some(last), ""),
-        Problem::Unclosed(None) => ("')' expected", None, ""),
-        Problem::Unclosed(Some(found)) => ("')' expected, found ", Some(found), ""),
-        Problem::Extra(word) => ("extra argument ", Some(word), ""),
-        Problem::Integer(text) => ("invalid integer ", Some(text), ""),
-        Problem::Deep => ("expression nested too deeply", None, ""),
+        ConditionProblem::NotUnary { operand, .. } => {
+            ("missing argument after ", Some(operand), "")
+        }
+        ConditionProblem::NotBinary(operator) => ("", Some(operator), ": binary operator expected"),
+        ConditionProblem::Missing(last) => ("missing argument after ", Some(last), ""),
+        ConditionProblem::Unclosed(None) => ("')' expected", None, ""),
+        ConditionProblem::Unclosed(Some(found)) => ("')' expected, found ", Some(found), ""),
+        ConditionProblem::Extra(word) => ("extra argument ", Some(word), ""),
+        ConditionProblem::Integer(text) => ("invalid integer ", Some(text), ""),
+        ConditionProblem::Deep => ("expression nested too deeply", None, ""),
     }
 }
 
@@ -125,13 +127,13 @@ struct Integer<'t> {
 }
 
 /// An integer with a sign and blanks around it.
-fn integer(text: &[u8]) -> Result<Integer<'_>, Problem> {
+fn integer(text: &[u8]) -> Result<Integer<'_>, ConditionProblem> {
     let (negative, digits) = match text.trim_ascii() {
         [b'-', digits @ ..] => (true, digits),
         [b'+', digits @ ..] | digits => (false, digits),
     };
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(Problem::Integer(text.to_vec()));
+        return Err(ConditionProblem::Integer(text.to_vec()));
     }
     let zeros = digits.iter().take_while(|d| **d == b'0').count();
     let digits = &digits[zeros..];
@@ -139,13 +141,13 @@ fn integer(text: &[u8]) -> Result<Integer<'_>, Problem> {
 }
 
 fn is_terminal(ctx: &Ctx<'_>, fd: Option<u32>) -> bool {
-    let sink = |s: &box_applet::Sink| match s {
-        box_applet::Sink::File(f) => box_sys::is_terminal(f),
+    let sink = |s: &box_applet::OutputSink| match s {
+        box_applet::OutputSink::File(f) => box_sys::is_terminal(f),
         _ => false,
     };
     match fd {
         Some(0) => match ctx.stdin.source() {
-            Source::File(f) => box_sys::is_terminal(f),
+            InputSource::File(f) => box_sys::is_terminal(f),
             _ => false,
         },
         Some(1) => sink(ctx.stdout.sink()),

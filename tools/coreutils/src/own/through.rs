@@ -6,7 +6,7 @@ use std::io::Write;
 use std::rc::Rc;
 use std::time::Instant;
 
-use box_applet::command::{Command, StartError, Stream};
+use box_applet::command::{ChildCommand, ChildStream, StartError};
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{WaitStatus, events, signal};
@@ -15,15 +15,15 @@ use crate::common::{input, quote};
 
 /// Goes on as a command, so that signals to this process reach it; `failure` is the tool's own status for its
 /// own errors.
-fn go_on_as(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: Stream) -> Exit {
-    let command = Command { argv: argv.to_vec(), stdout, ..Command::default() };
+fn go_on_as(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], stdout: ChildStream) -> Exit {
+    let command = ChildCommand { argv: argv.to_vec(), stdout, ..ChildCommand::default() };
     let status = command.replace(ctx);
     status_of(ctx, argv, status)
 }
 
 /// The same beside this process.
 fn run(ctx: &mut Ctx<'_>, argv: &[Vec<u8>]) -> Exit {
-    let status = Command::new(argv.to_vec())
+    let status = ChildCommand::new(argv.to_vec())
         .start(ctx)
         .map(|child| child.wait(ctx).map_or(126, WaitStatus::shell_status));
     status_of(ctx, argv, status)
@@ -88,7 +88,7 @@ pub(crate) fn nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         let _ = ctx.stdout.write_all(b"0\n");
         return Ok(Exit::SUCCESS);
     }
-    Ok(go_on_as(ctx, &p.operands, Stream::Inherit))
+    Ok(go_on_as(ctx, &p.operands, ChildStream::Inherit))
 }
 
 const NOHUP: Spec = Spec::new(
@@ -105,13 +105,13 @@ pub(crate) fn nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Ok(Exit(125));
     }
     let terminal =
-        matches!(ctx.stdout.sink(), box_applet::Sink::File(f) if box_sys::is_terminal(f));
-    let mut stdout = Stream::Inherit;
+        matches!(ctx.stdout.sink(), box_applet::OutputSink::File(f) if box_sys::is_terminal(f));
+    let mut stdout = ChildStream::Inherit;
     if terminal {
         match OpenOptions::new().append(true).create(true).open(ctx.path(b"nohup.out")) {
             Ok(f) => {
                 ctx.error("ignoring input and appending output to 'nohup.out'");
-                stdout = Stream::File(Rc::new(f));
+                stdout = ChildStream::File(Rc::new(f));
             }
             Err(e) => {
                 input::cannot(ctx, "failed to open", b"nohup.out", &e);
@@ -167,7 +167,7 @@ pub(crate) fn stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         input::usage_error(ctx, &[b"you must specify a buffering mode option"]);
         return Ok(Exit(125));
     }
-    Ok(go_on_as(ctx, &p.operands, Stream::Inherit))
+    Ok(go_on_as(ctx, &p.operands, ChildStream::Inherit))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -214,7 +214,7 @@ pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     } else {
         let default = if p.has(TimeFlag::Verbose) { TIME_VERBOSE } else { TIME_DEFAULT };
         let format = p.last(TimeFlag::Format).unwrap_or(default);
-        Took { seconds, exit, command: &p.operands }.show(format)
+        TimeReport { seconds, exit, command: &p.operands }.show(format)
     };
     let Some(name) = p.last(TimeFlag::Output) else {
         let _ = ctx.stderr.write_all(&text);
@@ -236,13 +236,13 @@ const TIME_DEFAULT: &[u8] = b"%Uuser %Ssystem %Eelapsed %PCPU (0avgtext+0avgdata
 const TIME_VERBOSE: &[u8] = b"\tCommand being timed: \"%C\"\n\tElapsed (wall clock) time (h:mm:ss or m:ss): %E\n\tExit status: %x";
 
 /// What `time` has to tell of a command.
-struct Took<'a> {
+struct TimeReport<'a> {
     seconds: f64,
     exit: Exit,
     command: &'a [Vec<u8>],
 }
 
-impl Took<'_> {
+impl TimeReport<'_> {
     /// By a format as `time -f` takes it, and a newline.
     fn show(&self, format: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use box_applet::command::{Child, Command};
+use box_applet::command::{Child, ChildCommand};
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{WaitStatus, signal};
@@ -12,7 +12,7 @@ use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum TimeoutFlag {
     Foreground,
     KillAfter,
     PreserveStatus,
@@ -20,15 +20,15 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<TimeoutFlag> = Spec::new(
     "[OPTION] DURATION COMMAND [ARG]...\n  or:  timeout [OPTION]",
     "Start COMMAND, and kill it if still running after DURATION.",
     &[
-        Opt::long(Flag::PreserveStatus, "preserve-status").says("exit with the same status as COMMAND, even when the\ncommand times out"),
-        Opt::long(Flag::Foreground, "foreground").says("(no effect: there is no terminal)"),
-        Opt::new(Flag::KillAfter, 'k', "kill-after").takes("DURATION", "also send a KILL signal if COMMAND is still running\nthis long after the initial signal was sent"),
-        Opt::new(Flag::Signal, 's', "signal").takes("SIGNAL", "specify the signal to be sent on timeout"),
-        Opt::new(Flag::Verbose, 'v', "verbose").says("diagnose to stderr any signal sent upon timeout"),
+        Opt::long(TimeoutFlag::PreserveStatus, "preserve-status").says("exit with the same status as COMMAND, even when the\ncommand times out"),
+        Opt::long(TimeoutFlag::Foreground, "foreground").says("(no effect: there is no terminal)"),
+        Opt::new(TimeoutFlag::KillAfter, 'k', "kill-after").takes("DURATION", "also send a KILL signal if COMMAND is still running\nthis long after the initial signal was sent"),
+        Opt::new(TimeoutFlag::Signal, 's', "signal").takes("SIGNAL", "specify the signal to be sent on timeout"),
+        Opt::new(TimeoutFlag::Verbose, 'v', "verbose").says("diagnose to stderr any signal sent upon timeout"),
     ],
 )
 .after("DURATION is a floating point number with an optional suffix: s, m, h or d.\nA duration of 0 disables the associated timeout.\n\nUpon timeout, send the TERM signal to COMMAND, if no other SIGNAL specified.\nExit status: 124 if COMMAND times out, 125 if timeout itself fails, 126 if COMMAND\nis found but cannot be invoked, 127 if it cannot be found, 137 if it is sent the\nKILL signal, else the status of COMMAND.")
@@ -44,7 +44,7 @@ fn interval(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Duration, Exit> {
     }
 }
 
-struct Plan {
+struct TimeoutPlan {
     signal: u8,
     /// How long after the signal the command is killed.
     kill_after: Option<Duration>,
@@ -65,16 +65,16 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TimeoutPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit(125))?;
-    let signal = match p.last(Flag::Signal) {
+    let signal = match p.last(TimeoutFlag::Signal) {
         Some(text) => signal::parse(text).ok_or_else(|| {
             input::usage_error(ctx, &[&quote::always(text), b": invalid signal"]);
             Exit(125)
         })?,
         None => signal::TERM,
     };
-    let kill_after = match p.last(Flag::KillAfter) {
+    let kill_after = match p.last(TimeoutFlag::KillAfter) {
         Some(text) => Some(interval(ctx, text)?).filter(|d| !d.is_zero()),
         None => None,
     };
@@ -86,18 +86,18 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         input::usage_hint(ctx);
         return Err(Exit(125));
     }
-    Ok(Plan {
+    Ok(TimeoutPlan {
         signal,
         kill_after,
         limit: interval(ctx, limit)?,
         command: command.to_vec(),
-        preserve_status: p.has(Flag::PreserveStatus),
-        verbose: p.has(Flag::Verbose),
+        preserve_status: p.has(TimeoutFlag::PreserveStatus),
+        verbose: p.has(TimeoutFlag::Verbose),
     })
 }
 
 fn start(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Result<Child, Exit> {
-    Command::new(command.to_vec()).start(ctx).map_err(|e| {
+    ChildCommand::new(command.to_vec()).start(ctx).map_err(|e| {
         let shown = quote::always(&command[0]);
         let why = super::env::exec_text(&e.message);
         ctx.error_bytes(&[b"failed to run command ", &shown, b": ", why.as_bytes()]);
@@ -106,7 +106,7 @@ fn start(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Result<Child, Exit> {
 }
 
 /// Sends a signal to the command and all that it has started.
-fn send(ctx: &mut Ctx<'_>, pid: u32, n: u8, plan: &Plan) {
+fn send(ctx: &mut Ctx<'_>, pid: u32, n: u8, plan: &TimeoutPlan) {
     if plan.verbose {
         let name = signal::name(n).unwrap_or_else(|| n.to_string());
         let shown = quote::always(&plan.command[0]);
@@ -117,7 +117,7 @@ fn send(ctx: &mut Ctx<'_>, pid: u32, n: u8, plan: &Plan) {
 }
 
 /// Waits for the command, and ends it when its time is up.
-fn watch(ctx: &mut Ctx<'_>, pid: u32, plan: &Plan) -> Ended {
+fn watch(ctx: &mut Ctx<'_>, pid: u32, plan: &TimeoutPlan) -> Ended {
     /// Most commands end soon: short steps first.
     const FIRST_STEP: Duration = Duration::from_micros(200);
     // On other runtimes a guest process without a handler takes no notice of TERM.

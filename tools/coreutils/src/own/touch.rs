@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Ended, Exit, Sink, clock};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
+use box_applet::{Ctx, Ended, Exit, OutputSink, clock};
 use box_sys::meta;
 use box_text::time::civil;
 use box_text::time::parse::parse;
@@ -16,7 +16,7 @@ use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum TouchFlag {
     AccessOnly,
     Date,
     Ignored,
@@ -28,23 +28,23 @@ enum Flag {
     Time,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<TouchFlag> = Spec::new(
     "[OPTION]... FILE...",
     "Update the access and modification times of each FILE to the current time.\nA FILE argument that does not exist is created empty, unless -c or -h is supplied.",
     &[
-        Opt::new(Flag::AccessOnly, 'a', "").says("change only the access time"),
-        Opt::new(Flag::NoCreate, 'c', "no-create").says("do not create any files"),
-        Opt::new(Flag::Date, 'd', "date")
+        Opt::new(TouchFlag::AccessOnly, 'a', "").says("change only the access time"),
+        Opt::new(TouchFlag::NoCreate, 'c', "no-create").says("do not create any files"),
+        Opt::new(TouchFlag::Date, 'd', "date")
             .takes("STRING", "parse STRING and use it instead of current time"),
-        Opt::new(Flag::Ignored, 'f', "").says("(ignored)"),
-        Opt::new(Flag::NoDereference, 'h', "no-dereference")
+        Opt::new(TouchFlag::Ignored, 'f', "").says("(ignored)"),
+        Opt::new(TouchFlag::NoDereference, 'h', "no-dereference")
             .says("affect each symbolic link instead of any referenced file"),
-        Opt::new(Flag::ModificationOnly, 'm', "").says("change only the modification time"),
-        Opt::new(Flag::Reference, 'r', "reference")
+        Opt::new(TouchFlag::ModificationOnly, 'm', "").says("change only the modification time"),
+        Opt::new(TouchFlag::Reference, 'r', "reference")
             .takes("FILE", "use this file's times instead of current time"),
-        Opt::new(Flag::Stamp, 't', "")
+        Opt::new(TouchFlag::Stamp, 't', "")
             .takes("STAMP", "use [[CC]YY]MMDDhhmm[.ss] instead of current time"),
-        Opt::long(Flag::Time, "time").takes(
+        Opt::long(TouchFlag::Time, "time").takes(
             "WORD",
             "change the specified time: access, atime, use (like -a),\nmodify, mtime (like -m)",
         ),
@@ -60,7 +60,7 @@ fn nanos((seconds, nanos): (i64, u32)) -> u64 {
 }
 
 /// Which times are set, and to what.
-struct Plan {
+struct TouchPlan {
     access: bool,
     modify: bool,
     times: (u64, u64),
@@ -84,10 +84,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TouchPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let (mut access, mut modify) = (p.has(Flag::AccessOnly), p.has(Flag::ModificationOnly));
-    for word in p.all(Flag::Time) {
+    let (mut access, mut modify) =
+        (p.has(TouchFlag::AccessOnly), p.has(TouchFlag::ModificationOnly));
+    for word in p.all(TouchFlag::Time) {
         match word {
             b"access" | b"atime" | b"use" => access = true,
             b"modify" | b"mtime" => modify = true,
@@ -101,7 +102,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     if !access && !modify {
         (access, modify) = (true, true);
     }
-    if p.has(Flag::Stamp) && (p.has(Flag::Reference) || p.has(Flag::Date)) {
+    if p.has(TouchFlag::Stamp) && (p.has(TouchFlag::Reference) || p.has(TouchFlag::Date)) {
         let parts: &[&[u8]] = &[b"cannot specify times from more than one source"];
         return Err(input::usage_error(ctx, parts));
     }
@@ -110,25 +111,25 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         return Err(input::usage_error(ctx, &[b"missing file operand"]));
     }
     let now = nanos(clock::now());
-    let follow = !p.has(Flag::NoDereference);
-    Ok(Plan {
+    let follow = !p.has(TouchFlag::NoDereference);
+    Ok(TouchPlan {
         access,
         modify,
         times: times.unwrap_or((now, now)),
         given: times.is_some(),
-        create: follow && !p.has(Flag::NoCreate),
+        create: follow && !p.has(TouchFlag::NoCreate),
         follow,
         files: p.operands,
     })
 }
 
 /// Access and modification time as they are given.
-fn times(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<(u64, u64)>, Exit> {
+fn times(ctx: &mut Ctx<'_>, p: &ParsedOptions<TouchFlag>) -> Result<Option<(u64, u64)>, Exit> {
     let zone = ctx.zone();
     let invalid = |ctx: &mut Ctx<'_>, text: &[u8]| {
         input::failure(ctx, &[b"invalid date format ", &quote::always(text)])
     };
-    if let Some(text) = p.last(Flag::Stamp) {
+    if let Some(text) = p.last(TouchFlag::Stamp) {
         let time = date::touch_time(text, &zone).ok_or_else(|| invalid(ctx, text))?;
         return Ok(Some((nanos(time), nanos(time))));
     }
@@ -136,13 +137,13 @@ fn times(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<(u64, u64)>, Exit
     let now = clock::now();
     // What `-d` is relative to.
     let mut base = (now, now);
-    if let Some(file) = p.last(Flag::Reference) {
-        let stat = meta::stat(&ctx.path(file), !p.has(Flag::NoDereference))
+    if let Some(file) = p.last(TouchFlag::Reference) {
+        let stat = meta::stat(&ctx.path(file), !p.has(TouchFlag::NoDereference))
             .map_err(|e| input::cannot(ctx, "failed to get attributes of", file, &e))?;
         times = Some((stat.atime, stat.mtime));
         base = (civil::split_nanos(stat.atime), civil::split_nanos(stat.mtime));
     }
-    if let Some(text) = p.last(Flag::Date) {
+    if let Some(text) = p.last(TouchFlag::Date) {
         let at = |base| parse(text, base, &zone, clock::read);
         let (Some(access), Some(modify)) = (at(base.0), at(base.1)) else {
             return Err(invalid(ctx, text));
@@ -152,15 +153,15 @@ fn times(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<(u64, u64)>, Exit
     Ok(times)
 }
 
-fn touch_stdout(ctx: &Ctx<'_>, plan: &Plan) {
-    if let Sink::File(f) = ctx.stdout.sink() {
+fn touch_stdout(ctx: &Ctx<'_>, plan: &TouchPlan) {
+    if let OutputSink::File(f) = ctx.stdout.sink() {
         let modified = Duration::from_nanos(plan.times.1);
         let _ = f.set_modified(SystemTime::UNIX_EPOCH + modified);
     }
 }
 
 /// Creates a file or sets its times; what cannot be done, and why.
-fn touch(path: &Path, name: &[u8], plan: &Plan) -> Result<(), (&'static str, io::Error)> {
+fn touch(path: &Path, name: &[u8], plan: &TouchPlan) -> Result<(), (&'static str, io::Error)> {
     if meta::stat(path, plan.follow).is_err() {
         if !plan.create {
             return Ok(());

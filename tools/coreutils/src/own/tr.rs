@@ -4,27 +4,27 @@ use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::escape::named;
 
-use crate::common::input::{self, Stop, put};
+use crate::common::input::{self, CopyStop, put};
 use crate::common::quote;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum TrFlag {
     Complement,
     Delete,
     SqueezeRepeats,
     TruncateSet1,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<TrFlag> = Spec::new(
     "[OPTION]... STRING1 [STRING2]",
     "Translate, squeeze, and/or delete characters from standard input,\nwriting to standard output.",
     &[
-        Opt::new(Flag::Complement, 'c', "complement").says("use the complement of STRING1"),
-        Opt::new(Flag::Complement, 'C', "").says("the same"),
-        Opt::new(Flag::Delete, 'd', "delete").says("delete characters in STRING1, do not translate"),
-        Opt::new(Flag::SqueezeRepeats, 's', "squeeze-repeats").says("replace each sequence of a repeated character\nthat is listed in the last specified STRING,\nwith a single occurrence of that character"),
-        Opt::new(Flag::TruncateSet1, 't', "truncate-set1").says("first truncate STRING1 to length of STRING2"),
+        Opt::new(TrFlag::Complement, 'c', "complement").says("use the complement of STRING1"),
+        Opt::new(TrFlag::Complement, 'C', "").says("the same"),
+        Opt::new(TrFlag::Delete, 'd', "delete").says("delete characters in STRING1, do not translate"),
+        Opt::new(TrFlag::SqueezeRepeats, 's', "squeeze-repeats").says("replace each sequence of a repeated character\nthat is listed in the last specified STRING,\nwith a single occurrence of that character"),
+        Opt::new(TrFlag::TruncateSet1, 't', "truncate-set1").says("first truncate STRING1 to length of STRING2"),
     ],
 )
 .after("STRINGs: \\NNN \\\\ \\a \\b \\f \\n \\r \\t \\v, CHAR1-CHAR2, [CHAR*], [CHAR*REPEAT],\n[:alnum:] [:alpha:] [:blank:] [:cntrl:] [:digit:] [:graph:] [:lower:]\n[:print:] [:punct:] [:space:] [:upper:] [:xdigit:], [=CHAR=]")
@@ -32,7 +32,7 @@ const SPEC: Spec<Flag> = Spec::new(
 
 /// A part of a set.
 #[derive(Clone, Debug, PartialEq)]
-enum Part {
+enum TrPart {
     Bytes(Vec<u8>),
     Class(&'static str, Vec<u8>),
     /// `[=c=]`
@@ -60,32 +60,32 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let table = plan(ctx, args)?;
     Ok(match table.run(ctx) {
         Ok(()) => Exit::SUCCESS,
-        Err(Stop::Read(e)) => {
+        Err(CopyStop::Read(e)) => {
             ctx.error(format_args!("read error: {}", box_sys::strerror(&e)));
             Exit::FAILURE
         }
-        Err(Stop::Write) => Exit::FAILURE,
+        Err(CopyStop::Write) => Exit::FAILURE,
     })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Table, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TrTable, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let what = What {
-        complement: p.has(Flag::Complement),
-        delete: p.has(Flag::Delete),
-        squeeze: p.has(Flag::SqueezeRepeats),
-        truncate: p.has(Flag::TruncateSet1),
+    let what = TrPlan {
+        complement: p.has(TrFlag::Complement),
+        delete: p.has(TrFlag::Delete),
+        squeeze: p.has(TrFlag::SqueezeRepeats),
+        truncate: p.has(TrFlag::TruncateSet1),
     };
     check_operands(ctx, &p.operands, &what)?;
     let mut sets = Vec::new();
     for o in &p.operands {
-        sets.push(Set::parse(ctx, o).map_err(|m| input::failure(ctx, &[&m]))?);
+        sets.push(ByteSet::parse(ctx, o).map_err(|m| input::failure(ctx, &[&m]))?);
     }
-    Table::new(&sets, &what).map_err(|m| input::failure(ctx, &[m.as_bytes()]))
+    TrTable::new(&sets, &what).map_err(|m| input::failure(ctx, &[m.as_bytes()]))
 }
 
 /// What is to be done.
-struct What {
+struct TrPlan {
     complement: bool,
     delete: bool,
     squeeze: bool,
@@ -93,7 +93,7 @@ struct What {
 }
 
 /// Whether there are as many sets as it takes.
-fn check_operands(ctx: &mut Ctx<'_>, ops: &[Vec<u8>], what: &What) -> Result<(), Exit> {
+fn check_operands(ctx: &mut Ctx<'_>, ops: &[Vec<u8>], what: &TrPlan) -> Result<(), Exit> {
     let least = 1 + usize::from(what.delete == what.squeeze);
     let most = if what.delete && !what.squeeze { 1 } else { 2 };
     if ops.len() < least {
@@ -156,12 +156,12 @@ fn unescape(ctx: &mut Ctx<'_>, text: &[u8]) -> (u8, bool, usize) {
 }
 
 /// A set as written: bytes, and whether each was escaped, which makes it no operator.
-struct Set {
+struct ByteSet {
     bytes: Vec<(u8, bool)>,
 }
 
-impl Set {
-    fn parse(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Vec<Part>, Vec<u8>> {
+impl ByteSet {
+    fn parse(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Vec<TrPart>, Vec<u8>> {
         let mut bytes: Vec<(u8, bool)> = Vec::new();
         let mut at = 0;
         while at < text.len() {
@@ -169,7 +169,7 @@ impl Set {
             bytes.push((c, escaped));
             at += used;
         }
-        Set { bytes }.parts()
+        ByteSet { bytes }.parts()
     }
 
     /// Whether the operator `c` stands at `i`.
@@ -177,11 +177,11 @@ impl Set {
         self.bytes.get(i) == Some(&(c, false))
     }
 
-    fn parts(&self) -> Result<Vec<Part>, Vec<u8>> {
-        let mut parts: Vec<Part> = Vec::new();
-        let push = |parts: &mut Vec<Part>, c: u8| match parts.last_mut() {
-            Some(Part::Bytes(b)) => b.push(c),
-            _ => parts.push(Part::Bytes(vec![c])),
+    fn parts(&self) -> Result<Vec<TrPart>, Vec<u8>> {
+        let mut parts: Vec<TrPart> = Vec::new();
+        let push = |parts: &mut Vec<TrPart>, c: u8| match parts.last_mut() {
+            Some(TrPart::Bytes(b)) => b.push(c),
+            _ => parts.push(TrPart::Bytes(vec![c])),
         };
         let mut i = 0;
         while let Some(&(c, _)) = self.bytes.get(i) {
@@ -205,7 +205,7 @@ impl Set {
     }
 
     /// `[:class:]`, `[=c=]`, `[c*n]` at a bracket, and where it ends; `None` for a plain bracket.
-    fn bracket(&self, i: usize) -> Result<Option<(Part, usize)>, Vec<u8>> {
+    fn bracket(&self, i: usize) -> Result<Option<(TrPart, usize)>, Vec<u8>> {
         for kind in [b':', b'='] {
             if !self.is(i + 1, kind) {
                 continue;
@@ -223,7 +223,7 @@ impl Set {
             }
         }
         match repeat(&self.bytes, i) {
-            Some(Ok((c, n, next))) => Ok(Some((Part::Repeat(c, n), next))),
+            Some(Ok((c, n, next))) => Ok(Some((TrPart::Repeat(c, n), next))),
             Some(Err(count)) => {
                 let shown = quote::always(&count);
                 Err([b"invalid repeat count ", &*shown, b" in [c*n] construct"].concat())
@@ -234,18 +234,18 @@ impl Set {
 }
 
 /// The characters of `[:name:]`.
-fn class(name: &[u8]) -> Result<Part, Vec<u8>> {
+fn class(name: &[u8]) -> Result<TrPart, Vec<u8>> {
     match CLASSES.iter().find(|(n, _)| n.as_bytes() == name) {
-        Some((n, holds)) => Ok(Part::Class(n, (0..=255).filter(|c| holds(*c)).collect())),
+        Some((n, holds)) => Ok(TrPart::Class(n, (0..=255).filter(|c| holds(*c)).collect())),
         None if name.is_empty() => Err(b"missing character class name '[::]'".to_vec()),
         None => Err([b"invalid character class ", &*quote::always(name)].concat()),
     }
 }
 
 /// The character of `[=c=]`.
-fn equivalence(name: &[u8]) -> Result<Part, Vec<u8>> {
+fn equivalence(name: &[u8]) -> Result<TrPart, Vec<u8>> {
     match name {
-        [c] => Ok(Part::Equivalence(*c)),
+        [c] => Ok(TrPart::Equivalence(*c)),
         [] => Err(b"missing equivalence class character '[==]'".to_vec()),
         _ => Err([name, b": equivalence class operand must be a single character"].concat()),
     }
@@ -285,15 +285,15 @@ fn repeat(bytes: &[(u8, bool)], at: usize) -> Option<Result<(u8, Option<usize>, 
 }
 
 /// The length of a set without its open-ended repeat, and how many of those there are.
-fn size(parts: &[Part]) -> (usize, usize) {
+fn size(parts: &[TrPart]) -> (usize, usize) {
     let mut n = 0usize;
     let mut open = 0;
     for p in parts {
         match p {
-            Part::Bytes(b) | Part::Class(_, b) => n += b.len(),
-            Part::Equivalence(_) => n += 1,
-            Part::Repeat(_, Some(k)) => n = n.saturating_add(*k),
-            Part::Repeat(_, None) => open += 1,
+            TrPart::Bytes(b) | TrPart::Class(_, b) => n += b.len(),
+            TrPart::Equivalence(_) => n += 1,
+            TrPart::Repeat(_, Some(k)) => n = n.saturating_add(*k),
+            TrPart::Repeat(_, None) => open += 1,
         }
     }
     (n, open)
@@ -302,13 +302,13 @@ fn size(parts: &[Part]) -> (usize, usize) {
 /// No translation needs more: a longer set cannot change the table of 256.
 const LIMIT: usize = 1 << 16;
 
-fn expand(parts: &[Part], fill: usize) -> Vec<u8> {
+fn expand(parts: &[TrPart], fill: usize) -> Vec<u8> {
     let mut out = Vec::new();
     for p in parts {
         match p {
-            Part::Bytes(b) | Part::Class(_, b) => out.extend_from_slice(b),
-            Part::Equivalence(c) => out.push(*c),
-            Part::Repeat(c, n) => {
+            TrPart::Bytes(b) | TrPart::Class(_, b) => out.extend_from_slice(b),
+            TrPart::Equivalence(c) => out.push(*c),
+            TrPart::Repeat(c, n) => {
                 let n = n.unwrap_or(fill).min(LIMIT);
                 out.resize(out.len() + n, *c);
             }
@@ -317,7 +317,7 @@ fn expand(parts: &[Part], fill: usize) -> Vec<u8> {
     out
 }
 
-struct Table {
+struct TrTable {
     map: [u8; 256],
     delete: [bool; 256],
     squeeze: [bool; 256],
@@ -326,8 +326,8 @@ struct Table {
     squeezes: bool,
 }
 
-impl Table {
-    fn new(sets: &[Vec<Part>], what: &What) -> Result<Table, &'static str> {
+impl TrTable {
+    fn new(sets: &[Vec<TrPart>], what: &TrPlan) -> Result<TrTable, &'static str> {
         let first = sets.first().map(Vec::as_slice).unwrap_or_default();
         if size(first).1 > 0 {
             return Err("the [c*] repeat construct may not appear in string1");
@@ -337,7 +337,7 @@ impl Table {
             let has = members(&one);
             one = (0..=255u8).filter(|c| !has[usize::from(*c)]).collect();
         }
-        let mut table = Table {
+        let mut table = TrTable {
             map: std::array::from_fn(|i| i as u8),
             delete: [false; 256],
             squeeze: [false; 256],
@@ -376,7 +376,7 @@ impl Table {
         }
     }
 
-    fn run(&self, ctx: &mut Ctx<'_>) -> Result<(), Stop> {
+    fn run(&self, ctx: &mut Ctx<'_>) -> Result<(), CopyStop> {
         let fates = self.fates();
         let mut last: Option<u8> = None;
         let mut out: Vec<u8> = Vec::new();
@@ -445,7 +445,7 @@ fn members(set: &[u8]) -> [bool; 256] {
 }
 
 /// What may stand in set 2.
-fn check_second(second: &[Part], what: &What) -> Result<(), &'static str> {
+fn check_second(second: &[TrPart], what: &TrPlan) -> Result<(), &'static str> {
     let open = size(second).1;
     if open > 1 {
         return Err("only one [c*] repeat construct may appear in string2");
@@ -456,10 +456,10 @@ fn check_second(second: &[Part], what: &What) -> Result<(), &'static str> {
             _ => Err("the [c*] construct may appear in string2 only when translating"),
         };
     }
-    if second.iter().any(|p| matches!(p, Part::Equivalence(_))) {
+    if second.iter().any(|p| matches!(p, TrPart::Equivalence(_))) {
         return Err("[=c=] expressions may not appear in string2 when translating");
     }
-    let other = |p: &Part| matches!(p, Part::Class(n, _) if *n != "upper" && *n != "lower");
+    let other = |p: &TrPart| matches!(p, TrPart::Class(n, _) if *n != "upper" && *n != "lower");
     if second.iter().any(other) {
         return Err(
             "when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'",
@@ -470,12 +470,12 @@ fn check_second(second: &[Part], what: &What) -> Result<(), &'static str> {
 
 /// Whether the sets, and what they expand to, can be translated to each other.
 fn check_translation(
-    first: &[Part],
-    second: &[Part],
-    what: &What,
+    first: &[TrPart],
+    second: &[TrPart],
+    what: &TrPlan,
     (one, two): (&[u8], &[u8]),
 ) -> Result<(), &'static str> {
-    if what.complement && second.iter().any(|p| matches!(p, Part::Class(..))) {
+    if what.complement && second.iter().any(|p| matches!(p, TrPart::Class(..))) {
         let used = &two[..two.len().min(one.len())];
         if used.windows(2).any(|pair| pair[0] != pair[1]) {
             return Err(
@@ -490,12 +490,12 @@ fn check_translation(
 }
 
 /// `[:upper:]` or `[:lower:]` in set 2 needs a case class at the same place in set 1.
-fn check_case(first: &[Part], second: &[Part], complement: bool) -> Result<(), &'static str> {
+fn check_case(first: &[TrPart], second: &[TrPart], complement: bool) -> Result<(), &'static str> {
     if complement {
         return Ok(());
     }
-    let case = |p: &Part| matches!(p, Part::Class("upper" | "lower", _));
-    let position = |parts: &[Part]| -> Vec<usize> {
+    let case = |p: &TrPart| matches!(p, TrPart::Class("upper" | "lower", _));
+    let position = |parts: &[TrPart]| -> Vec<usize> {
         let mut at = 0usize;
         let mut out = Vec::new();
         for p in parts {
@@ -503,9 +503,9 @@ fn check_case(first: &[Part], second: &[Part], complement: bool) -> Result<(), &
                 out.push(at);
             }
             at = at.saturating_add(match p {
-                Part::Bytes(b) | Part::Class(_, b) => b.len(),
-                Part::Equivalence(_) => 1,
-                Part::Repeat(_, n) => n.unwrap_or(0),
+                TrPart::Bytes(b) | TrPart::Class(_, b) => b.len(),
+                TrPart::Equivalence(_) => 1,
+                TrPart::Repeat(_, n) => n.unwrap_or(0),
             });
         }
         out

@@ -7,17 +7,17 @@ mod list;
 use std::collections::HashMap;
 use std::io::Write;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, meta};
-use box_text::glob::{Options as GlobOptions, Pattern};
+use box_sys::{FileKind, meta};
+use box_text::glob::{GlobOptions, GlobPattern};
 use box_text::time::Zone;
 
 use crate::common::{input, number};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum TreeFlag {
     All,
     ByChange,
     ByTime,
@@ -59,68 +59,68 @@ enum Flag {
     Unsorted,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<TreeFlag> = Spec::new(
     "[options] [directory...]",
     "List contents of directories in a tree-like format.",
     &[
-        Opt::new(Flag::All, 'a', "").says("all files are listed"),
-        Opt::new(Flag::Directories, 'd', "").says("list directories only"),
-        Opt::new(Flag::FollowLinks, 'l', "").says("follow symbolic links like directories"),
-        Opt::new(Flag::FullPath, 'f', "").says("print the full path prefix for each file"),
-        Opt::new(Flag::OneFileSystem, 'x', "").says("stay on current filesystem only"),
-        Opt::new(Flag::Level, 'L', "").takes("level", "descend only level directories deep"),
-        Opt::new(Flag::Pattern, 'P', "")
+        Opt::new(TreeFlag::All, 'a', "").says("all files are listed"),
+        Opt::new(TreeFlag::Directories, 'd', "").says("list directories only"),
+        Opt::new(TreeFlag::FollowLinks, 'l', "").says("follow symbolic links like directories"),
+        Opt::new(TreeFlag::FullPath, 'f', "").says("print the full path prefix for each file"),
+        Opt::new(TreeFlag::OneFileSystem, 'x', "").says("stay on current filesystem only"),
+        Opt::new(TreeFlag::Level, 'L', "").takes("level", "descend only level directories deep"),
+        Opt::new(TreeFlag::Pattern, 'P', "")
             .takes("pattern", "list only those files that match the pattern given"),
-        Opt::new(Flag::Ignore, 'I', "")
+        Opt::new(TreeFlag::Ignore, 'I', "")
             .takes("pattern", "do not list files that match the given pattern"),
-        Opt::long(Flag::IgnoreCase, "ignore-case").says("ignore case when pattern matching"),
-        Opt::long(Flag::Matchdirs, "matchdirs")
+        Opt::long(TreeFlag::IgnoreCase, "ignore-case").says("ignore case when pattern matching"),
+        Opt::long(TreeFlag::Matchdirs, "matchdirs")
             .says("include directory names in -P pattern matching"),
-        Opt::long(Flag::Noreport, "noreport")
+        Opt::long(TreeFlag::Noreport, "noreport")
             .says("turn off file/directory count at end of tree listing"),
-        Opt::long(Flag::Filelimit, "filelimit")
+        Opt::long(TreeFlag::Filelimit, "filelimit")
             .takes("N", "do not descend dirs with more than N files in them"),
-        Opt::long(Flag::Dirsfirst, "dirsfirst").says("list directories before files"),
-        Opt::long(Flag::Filesfirst, "filesfirst").says("list files before directories"),
-        Opt::long(Flag::Sort, "sort")
+        Opt::long(TreeFlag::Dirsfirst, "dirsfirst").says("list directories before files"),
+        Opt::long(TreeFlag::Filesfirst, "filesfirst").says("list files before directories"),
+        Opt::long(TreeFlag::Sort, "sort")
             .takes("TYPE", "select sort: name,version,size,mtime,ctime,none"),
-        Opt::long(Flag::Prune, "prune").says("prune empty directories from the output"),
-        Opt::long(Flag::Charset, "charset").takes("X", "use charset X for drawing"),
-        Opt::long(Flag::Du, "du").says("print sizes; those of directories include contents"),
-        Opt::new(Flag::Output, 'o', "").takes("filename", "output to file instead of stdout"),
-        Opt::new(Flag::QuestionMarks, 'q', "").says("print non-printable characters as '?'"),
-        Opt::new(Flag::Literal, 'N', "").says("print non-printable characters as is"),
-        Opt::new(Flag::Quoted, 'Q', "").says("quote filenames with double quotes"),
-        Opt::new(Flag::Protections, 'p', "").says("print the protections for each file"),
-        Opt::new(Flag::Owner, 'u', "").says("displays file owner or UID number"),
-        Opt::new(Flag::Group, 'g', "").says("displays file group owner or GID number"),
-        Opt::new(Flag::Size, 's', "").says("print the size in bytes of each file"),
-        Opt::long(Flag::ThousandSize, "si").says("like -h, but in powers of 1000"),
-        Opt::new(Flag::HumanSize, 'h', "").says("print the size in a more human readable way"),
-        Opt::new(Flag::Date, 'D', "").says("print the date of last modification"),
-        Opt::new(Flag::Classify, 'F', "")
+        Opt::long(TreeFlag::Prune, "prune").says("prune empty directories from the output"),
+        Opt::long(TreeFlag::Charset, "charset").takes("X", "use charset X for drawing"),
+        Opt::long(TreeFlag::Du, "du").says("print sizes; those of directories include contents"),
+        Opt::new(TreeFlag::Output, 'o', "").takes("filename", "output to file instead of stdout"),
+        Opt::new(TreeFlag::QuestionMarks, 'q', "").says("print non-printable characters as '?'"),
+        Opt::new(TreeFlag::Literal, 'N', "").says("print non-printable characters as is"),
+        Opt::new(TreeFlag::Quoted, 'Q', "").says("quote filenames with double quotes"),
+        Opt::new(TreeFlag::Protections, 'p', "").says("print the protections for each file"),
+        Opt::new(TreeFlag::Owner, 'u', "").says("displays file owner or UID number"),
+        Opt::new(TreeFlag::Group, 'g', "").says("displays file group owner or GID number"),
+        Opt::new(TreeFlag::Size, 's', "").says("print the size in bytes of each file"),
+        Opt::long(TreeFlag::ThousandSize, "si").says("like -h, but in powers of 1000"),
+        Opt::new(TreeFlag::HumanSize, 'h', "").says("print the size in a more human readable way"),
+        Opt::new(TreeFlag::Date, 'D', "").says("print the date of last modification"),
+        Opt::new(TreeFlag::Classify, 'F', "")
             .says("appends '/', '=', '*', '@', '|' or '>' as per ls -F"),
-        Opt::new(Flag::ByVersion, 'v', "").says("sort files alphanumerically by version"),
-        Opt::new(Flag::ByTime, 't', "").says("sort files by last modification time"),
-        Opt::new(Flag::ByChange, 'c', "").says("sort files by last status change time"),
-        Opt::new(Flag::Unsorted, 'U', "").says("leave files unsorted"),
-        Opt::new(Flag::Reverse, 'r', "").says("reverse the order of the sort"),
-        Opt::new(Flag::NoIndent, 'i', "").says("don't print indentation lines"),
-        Opt::new(Flag::NoColor, 'n', "").says("turn colorization off always"),
-        Opt::new(Flag::Ignored, 'C', "").says("turn colorization on always (ignored)"),
-        Opt::new(Flag::Ignored, 'A', "")
+        Opt::new(TreeFlag::ByVersion, 'v', "").says("sort files alphanumerically by version"),
+        Opt::new(TreeFlag::ByTime, 't', "").says("sort files by last modification time"),
+        Opt::new(TreeFlag::ByChange, 'c', "").says("sort files by last status change time"),
+        Opt::new(TreeFlag::Unsorted, 'U', "").says("leave files unsorted"),
+        Opt::new(TreeFlag::Reverse, 'r', "").says("reverse the order of the sort"),
+        Opt::new(TreeFlag::NoIndent, 'i', "").says("don't print indentation lines"),
+        Opt::new(TreeFlag::NoColor, 'n', "").says("turn colorization off always"),
+        Opt::new(TreeFlag::Ignored, 'C', "").says("turn colorization on always (ignored)"),
+        Opt::new(TreeFlag::Ignored, 'A', "")
             .says("print ANSI lines graphic indentation lines (ignored)"),
-        Opt::new(Flag::Ignored, 'S', "").says("print with CP437 lines (ignored)"),
-        Opt::new(Flag::Json, 'J', "").says("prints out a JSON representation of the tree"),
+        Opt::new(TreeFlag::Ignored, 'S', "").says("print with CP437 lines (ignored)"),
+        Opt::new(TreeFlag::Json, 'J', "").says("prints out a JSON representation of the tree"),
     ],
 );
 
-struct Options {
-    p: Parsed<Flag>,
+struct TreeOptions {
+    p: ParsedOptions<TreeFlag>,
     level: usize,
     limit: Option<usize>,
-    only: Vec<Pattern>,
-    ignore: Vec<Pattern>,
+    only: Vec<GlobPattern>,
+    ignore: Vec<GlobPattern>,
     unicode: bool,
     zone: Zone,
     /// Of each directory that is shown, its size with its contents (`--du`).
@@ -129,28 +129,28 @@ struct Options {
 
 /// What has been shown so far.
 #[derive(Default)]
-struct Totals {
+struct TreeTotals {
     dirs: u64,
     files: u64,
 }
 
 /// A directory on the way down.
-struct Open {
+struct TreeLevel {
     path: Vec<u8>,
-    entries: Vec<list::Item>,
+    entries: Vec<list::TreeItem>,
     next: usize,
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut options = options(ctx, args)?;
-    if options.p.has(Flag::Du) {
+    if options.p.has(TreeFlag::Du) {
         options.sums = list::sums(ctx, &options);
     }
-    let (text, all_found) = match options.p.has(Flag::Json) {
+    let (text, all_found) = match options.p.has(TreeFlag::Json) {
         true => json::trees(ctx, &options),
         false => draw::trees(ctx, &options),
     };
-    if let Some(name) = options.p.last(Flag::Output) {
+    if let Some(name) = options.p.last(TreeFlag::Output) {
         if let Err(e) = std::fs::write(ctx.path(name), &text) {
             return Ok(input::file_error(ctx, name, &e));
         }
@@ -160,9 +160,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if all_found { Exit::SUCCESS } else { Exit::USAGE })
 }
 
-fn options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
+fn options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<TreeOptions, Exit> {
     let mut p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let level = match p.last(Flag::Level).map(number::decimal) {
+    let level = match p.last(TreeFlag::Level).map(number::decimal) {
         Some(None | Some(0)) => {
             return Err(input::failure(ctx, &[b"Invalid level, must be greater than 0."]));
         }
@@ -172,23 +172,23 @@ fn options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
     if p.operands.is_empty() {
         p.operands.push(b".".to_vec());
     }
-    let glob = GlobOptions { ignore_case: p.has(Flag::IgnoreCase), ..GlobOptions::default() };
+    let glob = GlobOptions { ignore_case: p.has(TreeFlag::IgnoreCase), ..GlobOptions::default() };
     // `|` separates alternatives.
-    let patterns = |flag: Flag| -> Vec<Pattern> {
+    let patterns = |flag: TreeFlag| -> Vec<GlobPattern> {
         p.all(flag)
             .flat_map(|t| t.split(|c| *c == b'|'))
-            .map(|t| Pattern::new(t.strip_suffix(b"/").unwrap_or(t), glob))
+            .map(|t| GlobPattern::new(t.strip_suffix(b"/").unwrap_or(t), glob))
             .collect()
     };
-    let charset = p.last(Flag::Charset);
-    Ok(Options {
+    let charset = p.last(TreeFlag::Charset);
+    Ok(TreeOptions {
         level,
         limit: p
-            .last(Flag::Filelimit)
+            .last(TreeFlag::Filelimit)
             .and_then(number::decimal)
             .and_then(|n| usize::try_from(n).ok()),
-        only: patterns(Flag::Pattern),
-        ignore: patterns(Flag::Ignore),
+        only: patterns(TreeFlag::Pattern),
+        ignore: patterns(TreeFlag::Ignore),
         unicode: charset.is_none_or(|c| c.to_ascii_lowercase().starts_with(b"utf"))
             && ctx.env.is_utf8(),
         zone: ctx.zone(),
@@ -197,24 +197,24 @@ fn options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
     })
 }
 
-impl Options {
+impl TreeOptions {
     /// Whether sizes are shown.
     fn shows_sizes(&self) -> bool {
-        let sizes = [Flag::Size, Flag::HumanSize, Flag::ThousandSize, Flag::Du];
+        let sizes = [TreeFlag::Size, TreeFlag::HumanSize, TreeFlag::ThousandSize, TreeFlag::Du];
         sizes.iter().any(|flag| self.p.has(*flag))
     }
 
     /// The size of all roots with their contents, if that is asked for.
     fn total(&self) -> Option<u64> {
         let roots = self.p.operands.iter();
-        self.p.has(Flag::Du).then(|| roots.filter_map(|root| self.sums.get(root)).sum())
+        self.p.has(TreeFlag::Du).then(|| roots.filter_map(|root| self.sums.get(root)).sum())
     }
 
     /// A size as it is shown, and the width that it is given.
     fn size(&self, bytes: u64) -> String {
         let base = match () {
-            () if self.p.has(Flag::ThousandSize) => 1000,
-            () if self.p.has(Flag::HumanSize) => 1024,
+            () if self.p.has(TreeFlag::ThousandSize) => 1000,
+            () if self.p.has(TreeFlag::HumanSize) => 1024,
             () => return format!("{bytes:>11}"),
         };
         // Rounded to the nearest, other than by `ls`.
@@ -233,9 +233,9 @@ impl Options {
     }
 }
 
-impl Totals {
-    fn add(&mut self, item: &list::Item) {
-        if item.stat.kind == Kind::Dir || item.to_dir() {
+impl TreeTotals {
+    fn add(&mut self, item: &list::TreeItem) {
+        if item.stat.kind == FileKind::Dir || item.to_dir() {
             self.dirs += 1;
         } else {
             self.files += 1;
@@ -252,5 +252,5 @@ impl Totals {
 
 /// The status of a root that is a directory.
 fn directory(ctx: &Ctx<'_>, root: &[u8]) -> Option<box_sys::Stat> {
-    meta::stat(&ctx.path(root), true).ok().filter(|s| s.kind == Kind::Dir)
+    meta::stat(&ctx.path(root), true).ok().filter(|s| s.kind == FileKind::Dir)
 }

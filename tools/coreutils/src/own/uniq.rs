@@ -3,15 +3,15 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::common::input::{self, Stop, put};
+use crate::common::input::{self, CopyStop, put};
 use crate::common::{number, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum UniqFlag {
     AllRepeated,
     CheckChars,
     Count,
@@ -25,26 +25,26 @@ enum Flag {
     ZeroTerminated,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<UniqFlag> = Spec::new(
     "[OPTION]... [INPUT [OUTPUT]]",
     "Filter adjacent matching lines from INPUT (or standard input),\nwriting to OUTPUT (or standard output).\n\nWith no options, matching lines are merged to the first occurrence.",
     &[
-        Opt::new(Flag::Count, 'c', "count").says("prefix lines by the number of occurrences"),
-        Opt::new(Flag::Repeated, 'd', "repeated").says("only print duplicate lines, one for each group"),
-        Opt::new(Flag::PlainAllRepeated, 'D', "").says("print all duplicate lines"),
-        Opt::long(Flag::AllRepeated, "all-repeated").may_take("METHOD", "like -D, but separate groups with an empty line;\nMETHOD={none(default),prepend,separate}"),
-        Opt::new(Flag::SkipFields, 'f', "skip-fields").takes("N", "avoid comparing the first N fields"),
-        Opt::long(Flag::Group, "group").may_take("METHOD", "show all items, separating groups with an empty line;\nMETHOD={separate(default),prepend,append,both}"),
-        Opt::new(Flag::IgnoreCase, 'i', "ignore-case").says("ignore differences in case when comparing"),
-        Opt::new(Flag::SkipChars, 's', "skip-chars").takes("N", "avoid comparing the first N characters"),
-        Opt::new(Flag::Unique, 'u', "unique").says("only print unique lines"),
-        Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
-        Opt::new(Flag::CheckChars, 'w', "check-chars").takes("N", "compare no more than N characters in lines"),
+        Opt::new(UniqFlag::Count, 'c', "count").says("prefix lines by the number of occurrences"),
+        Opt::new(UniqFlag::Repeated, 'd', "repeated").says("only print duplicate lines, one for each group"),
+        Opt::new(UniqFlag::PlainAllRepeated, 'D', "").says("print all duplicate lines"),
+        Opt::long(UniqFlag::AllRepeated, "all-repeated").may_take("METHOD", "like -D, but separate groups with an empty line;\nMETHOD={none(default),prepend,separate}"),
+        Opt::new(UniqFlag::SkipFields, 'f', "skip-fields").takes("N", "avoid comparing the first N fields"),
+        Opt::long(UniqFlag::Group, "group").may_take("METHOD", "show all items, separating groups with an empty line;\nMETHOD={separate(default),prepend,append,both}"),
+        Opt::new(UniqFlag::IgnoreCase, 'i', "ignore-case").says("ignore differences in case when comparing"),
+        Opt::new(UniqFlag::SkipChars, 's', "skip-chars").takes("N", "avoid comparing the first N characters"),
+        Opt::new(UniqFlag::Unique, 'u', "unique").says("only print unique lines"),
+        Opt::new(UniqFlag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
+        Opt::new(UniqFlag::CheckChars, 'w', "check-chars").takes("N", "compare no more than N characters in lines"),
     ],
 );
 
 #[derive(Clone, Copy, PartialEq)]
-enum Separate {
+enum GroupSeparation {
     None,
     Prepend,
     Append,
@@ -52,13 +52,13 @@ enum Separate {
     Both,
 }
 
-struct Options {
+struct UniqOptions {
     count: bool,
     /// Which groups are printed: of one line, of several.
     unique: bool,
     repeated: bool,
     /// All lines of a group, with empty lines around groups.
-    all: Option<Separate>,
+    all: Option<GroupSeparation>,
     ignore_case: bool,
     skip_fields: u64,
     skip_chars: u64,
@@ -124,7 +124,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             Ok(f) => {
                 let mut out = BufWriter::new(f);
                 filter(&mut reader, &mut out, &o)
-                    .and_then(|()| out.flush().map_err(|_| Stop::Write))
+                    .and_then(|()| out.flush().map_err(|_| CopyStop::Write))
             }
             Err(e) => {
                 drop(reader);
@@ -134,12 +134,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     Ok(match result {
         Ok(()) => Exit::SUCCESS,
-        Err(Stop::Read(e)) => {
+        Err(CopyStop::Read(e)) => {
             let shown = quote::always(name);
             ctx.error_bytes(&[b"error reading ", &shown, b": ", box_sys::strerror(&e).as_bytes()]);
             Exit::FAILURE
         }
-        Err(Stop::Write) => {
+        Err(CopyStop::Write) => {
             if target.is_some() {
                 ctx.error("write error");
             }
@@ -151,26 +151,26 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 /// What `-D`, `--all-repeated` and `--group` say: how all lines of a group are shown.
 #[derive(Default)]
 struct Groups {
-    all: Option<Separate>,
-    group: Option<Separate>,
+    all: Option<GroupSeparation>,
+    group: Option<GroupSeparation>,
 }
 
 impl Groups {
-    fn of(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Groups, Exit> {
-        const ALL: [(&str, Separate); 3] = [
-            ("none", Separate::None),
-            ("prepend", Separate::Prepend),
-            ("separate", Separate::Between),
+    fn of(ctx: &mut Ctx<'_>, p: &ParsedOptions<UniqFlag>) -> Result<Groups, Exit> {
+        const ALL: [(&str, GroupSeparation); 3] = [
+            ("none", GroupSeparation::None),
+            ("prepend", GroupSeparation::Prepend),
+            ("separate", GroupSeparation::Between),
         ];
-        const GROUP: [(&str, Separate); 4] = [
-            ("separate", Separate::Between),
-            ("prepend", Separate::Prepend),
-            ("append", Separate::Append),
-            ("both", Separate::Both),
+        const GROUP: [(&str, GroupSeparation); 4] = [
+            ("separate", GroupSeparation::Between),
+            ("prepend", GroupSeparation::Prepend),
+            ("append", GroupSeparation::Append),
+            ("both", GroupSeparation::Both),
         ];
         let mut groups = Groups::default();
         for (flag, value) in &p.options {
-            let mut word = |words: &[(&str, Separate)], option: &[u8], default| {
+            let mut word = |words: &[(&str, GroupSeparation)], option: &[u8], default| {
                 let Some(v) = value else { return Ok(default) };
                 let fits = |name: &str| !v.is_empty() && name.as_bytes().starts_with(v);
                 let found = words.iter().find(|(name, _)| fits(name));
@@ -183,11 +183,13 @@ impl Groups {
                 })
             };
             match flag {
-                Flag::PlainAllRepeated => groups.all = Some(Separate::None),
-                Flag::AllRepeated => {
-                    groups.all = Some(word(&ALL, b"--all-repeated", Separate::None)?);
+                UniqFlag::PlainAllRepeated => groups.all = Some(GroupSeparation::None),
+                UniqFlag::AllRepeated => {
+                    groups.all = Some(word(&ALL, b"--all-repeated", GroupSeparation::None)?);
                 }
-                Flag::Group => groups.group = Some(word(&GROUP, b"--group", Separate::Between)?),
+                UniqFlag::Group => {
+                    groups.group = Some(word(&GROUP, b"--group", GroupSeparation::Between)?)
+                }
                 _ => {}
             }
         }
@@ -195,42 +197,42 @@ impl Groups {
     }
 }
 
-fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
+fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<UniqFlag>) -> Result<UniqOptions, Exit> {
     let Groups { all, group } = Groups::of(ctx, p)?;
-    let others = [Flag::Count, Flag::Repeated, Flag::Unique];
+    let others = [UniqFlag::Count, UniqFlag::Repeated, UniqFlag::Unique];
     if group.is_some() && (all.is_some() || others.iter().any(|flag| p.has(*flag))) {
         let text = b"--group is mutually exclusive with -c/-d/-D/-u";
         return Err(input::usage_error(ctx, &[text]));
     }
-    if all.is_some() && p.has(Flag::Count) {
+    if all.is_some() && p.has(UniqFlag::Count) {
         let text = b"printing all duplicated lines and repeat counts is meaningless";
         return Err(input::usage_error(ctx, &[text]));
     }
-    let mut count = |flag: Flag, what: &str, default: u64| match p.last(flag) {
+    let mut count = |flag: UniqFlag, what: &str, default: u64| match p.last(flag) {
         None => Ok(default),
         Some(text) => number::decimal(text).ok_or_else(|| {
             let shown = quote::colon(text);
             input::failure(ctx, &[&shown, b": invalid ", what.as_bytes()])
         }),
     };
-    let skip_fields = count(Flag::SkipFields, "number of fields to skip", 0)?;
-    let skip_chars = count(Flag::SkipChars, "number of bytes to skip", 0)?;
-    let check_chars = count(Flag::CheckChars, "number of bytes to compare", u64::MAX)?;
-    let repeated = p.has(Flag::Repeated) || all.is_some();
-    Ok(Options {
-        count: p.has(Flag::Count),
+    let skip_fields = count(UniqFlag::SkipFields, "number of fields to skip", 0)?;
+    let skip_chars = count(UniqFlag::SkipChars, "number of bytes to skip", 0)?;
+    let check_chars = count(UniqFlag::CheckChars, "number of bytes to compare", u64::MAX)?;
+    let repeated = p.has(UniqFlag::Repeated) || all.is_some();
+    Ok(UniqOptions {
+        count: p.has(UniqFlag::Count),
         unique: !repeated || group.is_some(),
-        repeated: !p.has(Flag::Unique) || group.is_some(),
+        repeated: !p.has(UniqFlag::Unique) || group.is_some(),
         all: all.or(group),
-        ignore_case: p.has(Flag::IgnoreCase),
+        ignore_case: p.has(UniqFlag::IgnoreCase),
         skip_fields,
         skip_chars,
         check_chars,
-        delimiter: if p.has(Flag::ZeroTerminated) { 0 } else { b'\n' },
+        delimiter: if p.has(UniqFlag::ZeroTerminated) { 0 } else { b'\n' },
     })
 }
 
-impl Options {
+impl UniqOptions {
     /// The part of a line that is compared.
     fn key<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         let mut at = 0;
@@ -253,7 +255,11 @@ impl Options {
     }
 }
 
-fn filter(reader: &mut input::In<'_>, out: &mut impl Write, o: &Options) -> Result<(), Stop> {
+fn filter(
+    reader: &mut input::InputFile<'_>,
+    out: &mut impl Write,
+    o: &UniqOptions,
+) -> Result<(), CopyStop> {
     if let Some(separate) = o.all {
         return groups(reader, out, o, separate);
     }
@@ -273,7 +279,12 @@ fn filter(reader: &mut input::In<'_>, out: &mut impl Write, o: &Options) -> Resu
     group_end(out, &previous, count, o)
 }
 
-fn group_end(out: &mut impl Write, line: &[u8], count: u64, o: &Options) -> Result<(), Stop> {
+fn group_end(
+    out: &mut impl Write,
+    line: &[u8],
+    count: u64,
+    o: &UniqOptions,
+) -> Result<(), CopyStop> {
     if count == 0 || !(if count == 1 { o.unique } else { o.repeated }) {
         return Ok(());
     }
@@ -286,11 +297,11 @@ fn group_end(out: &mut impl Write, line: &[u8], count: u64, o: &Options) -> Resu
 
 /// `-D` and `--group`: all lines, with empty lines around the groups.
 fn groups(
-    reader: &mut input::In<'_>,
+    reader: &mut input::InputFile<'_>,
     out: &mut impl Write,
-    o: &Options,
-    separate: Separate,
-) -> Result<(), Stop> {
+    o: &UniqOptions,
+    separate: GroupSeparation,
+) -> Result<(), CopyStop> {
     let mut previous: Vec<u8> = Vec::new();
     let mut count = 0u64;
     let mut printed = false;
@@ -323,7 +334,7 @@ fn groups(
     if count == 1 && o.unique && o.repeated {
         begin(out, separate, &mut printed, &previous, &gap)?;
     }
-    if printed && matches!(separate, Separate::Append | Separate::Both) {
+    if printed && matches!(separate, GroupSeparation::Append | GroupSeparation::Both) {
         put(out, &gap)?;
     }
     Ok(())
@@ -332,15 +343,15 @@ fn groups(
 /// The first line of a group, with an empty line before it where one belongs.
 fn begin(
     out: &mut impl Write,
-    separate: Separate,
+    separate: GroupSeparation,
     printed: &mut bool,
     line: &[u8],
     gap: &[u8],
-) -> Result<(), Stop> {
+) -> Result<(), CopyStop> {
     let before = match separate {
-        Separate::None => false,
-        Separate::Prepend | Separate::Both => true,
-        Separate::Append | Separate::Between => *printed,
+        GroupSeparation::None => false,
+        GroupSeparation::Prepend | GroupSeparation::Both => true,
+        GroupSeparation::Append | GroupSeparation::Between => *printed,
     };
     *printed = true;
     put(out, if before { gap } else { &[] })?;

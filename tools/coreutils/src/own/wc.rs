@@ -2,16 +2,16 @@
 
 use std::io::Write;
 
-use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Ended, Exit, Source};
-use box_sys::{Kind, meta};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
+use box_applet::{Ctx, Ended, Exit, InputSource};
+use box_sys::{FileKind, meta};
 
-use crate::common::input::{self, Stop};
+use crate::common::input::{self, CopyStop};
 use crate::common::{files0, locale, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum WcFlag {
     Bytes,
     Chars,
     Files0From,
@@ -20,23 +20,23 @@ enum Flag {
     Words,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<WcFlag> = Spec::new(
     "[OPTION]... [FILE]...\n  or:  wc [OPTION]... --files0-from=F",
     "Print newline, word, and byte counts for each FILE, and a total line if\nmore than one FILE is specified.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(Flag::Bytes, 'c', "bytes").says("print the byte counts"),
-        Opt::new(Flag::Chars, 'm', "chars").says("print the character counts"),
-        Opt::new(Flag::Lines, 'l', "lines").says("print the newline counts"),
-        Opt::long(Flag::Files0From, "files0-from")
+        Opt::new(WcFlag::Bytes, 'c', "bytes").says("print the byte counts"),
+        Opt::new(WcFlag::Chars, 'm', "chars").says("print the character counts"),
+        Opt::new(WcFlag::Lines, 'l', "lines").says("print the newline counts"),
+        Opt::long(WcFlag::Files0From, "files0-from")
             .takes("F", "read input from the files specified by\nNUL-terminated names in file F"),
-        Opt::new(Flag::MaxLineLength, 'L', "max-line-length")
+        Opt::new(WcFlag::MaxLineLength, 'L', "max-line-length")
             .says("print the maximum display width"),
-        Opt::new(Flag::Words, 'w', "words").says("print the word counts"),
+        Opt::new(WcFlag::Words, 'w', "words").says("print the word counts"),
     ],
 );
 
 #[derive(Clone, Copy)]
-struct Show {
+struct WcShow {
     lines: bool,
     words: bool,
     chars: bool,
@@ -46,7 +46,7 @@ struct Show {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Counts {
+struct WcCounts {
     lines: u64,
     words: u64,
     chars: u64,
@@ -56,23 +56,24 @@ struct Counts {
 
 /// What is carried from block to block.
 #[derive(Default)]
-struct State {
+struct WcState {
     in_word: bool,
     column: u64,
     /// The start of a character cut by a block's end.
     partial: Vec<u8>,
 }
 
-impl Show {
-    fn of(p: &Parsed<Flag>, utf8: bool) -> Show {
-        let any = [Flag::Bytes, Flag::Chars, Flag::Lines, Flag::MaxLineLength, Flag::Words];
+impl WcShow {
+    fn of(p: &ParsedOptions<WcFlag>, utf8: bool) -> WcShow {
+        let any =
+            [WcFlag::Bytes, WcFlag::Chars, WcFlag::Lines, WcFlag::MaxLineLength, WcFlag::Words];
         let none = !any.iter().any(|flag| p.has(*flag));
-        Show {
-            lines: none || p.has(Flag::Lines),
-            words: none || p.has(Flag::Words),
-            chars: p.has(Flag::Chars),
-            bytes: none || p.has(Flag::Bytes),
-            width: p.has(Flag::MaxLineLength),
+        WcShow {
+            lines: none || p.has(WcFlag::Lines),
+            words: none || p.has(WcFlag::Words),
+            chars: p.has(WcFlag::Chars),
+            bytes: none || p.has(WcFlag::Bytes),
+            width: p.has(WcFlag::MaxLineLength),
             utf8,
         }
     }
@@ -83,8 +84,8 @@ impl Show {
     }
 }
 
-impl Counts {
-    fn add(&mut self, other: &Counts) {
+impl WcCounts {
+    fn add(&mut self, other: &WcCounts) {
         self.lines += other.lines;
         self.words += other.words;
         self.chars += other.chars;
@@ -93,8 +94,8 @@ impl Counts {
     }
 }
 
-struct Plan {
-    show: Show,
+struct WcPlan {
+    show: WcShow,
     files: Vec<Vec<u8>>,
     /// Lines have names.
     named: bool,
@@ -106,30 +107,30 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     plan(ctx, args).and_then(|plan| count_all(ctx, &plan))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<WcPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let show = Show::of(&p, ctx.env.is_utf8());
-    if let Some(list) = p.last(Flag::Files0From) {
+    let show = WcShow::of(&p, ctx.env.is_utf8());
+    if let Some(list) = p.last(WcFlag::Files0From) {
         let (files, unusable) = files0::read(ctx, list, &p.operands)?;
-        return Ok(Plan { show, files, named: true, unusable });
+        return Ok(WcPlan { show, files, named: true, unusable });
     }
     let named = !p.operands.is_empty();
-    Ok(Plan { show, files: input::or_stdin(p.operands), named, unusable: 0 })
+    Ok(WcPlan { show, files: input::or_stdin(p.operands), named, unusable: 0 })
 }
 
-fn count_all(ctx: &mut Ctx<'_>, plan: &Plan) -> Ended {
+fn count_all(ctx: &mut Ctx<'_>, plan: &WcPlan) -> Ended {
     let show = plan.show;
     let mut exit = if plan.unusable > 0 { Exit::FAILURE } else { Exit::SUCCESS };
     let width = number_width(ctx, &plan.files, show.columns());
-    let mut total = Counts::default();
+    let mut total = WcCounts::default();
     for file in &plan.files {
-        let mut counts = Counts::default();
+        let mut counts = WcCounts::default();
         let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
             Ok(mut r) => count(&mut r, show, &mut counts),
-            Err(e) => Err(Stop::Read(e)),
+            Err(e) => Err(CopyStop::Read(e)),
         };
         let mut opened = true;
-        if let Err(Stop::Read(e)) = result {
+        if let Err(CopyStop::Read(e)) = result {
             exit = input::file_error(ctx, file, &e);
             // Nothing is printed for a file that cannot be opened; a directory counts as empty.
             opened = e.raw_os_error() == Some(box_sys::errno::code::EISDIR);
@@ -155,11 +156,11 @@ fn number_width(ctx: &Ctx<'_>, files: &[Vec<u8>], columns: usize) -> usize {
     for f in files {
         let regular = if f == b"-" {
             match ctx.stdin.source() {
-                Source::File(file) => file.metadata().ok().map(|m| (m.is_file(), m.len())),
+                InputSource::File(file) => file.metadata().ok().map(|m| (m.is_file(), m.len())),
                 _ => Some((false, 0)),
             }
         } else {
-            meta::stat(&ctx.path(f), true).ok().map(|s| (s.kind == Kind::File, s.size))
+            meta::stat(&ctx.path(f), true).ok().map(|s| (s.kind == FileKind::File, s.size))
         };
         match regular {
             Some((true, size)) => total = total.saturating_add(size),
@@ -172,8 +173,8 @@ fn number_width(ctx: &Ctx<'_>, files: &[Vec<u8>], columns: usize) -> usize {
 
 fn line(
     ctx: &mut Ctx<'_>,
-    show: Show,
-    c: &Counts,
+    show: WcShow,
+    c: &WcCounts,
     width: usize,
     name: Option<&[u8]>,
 ) -> std::io::Result<()> {
@@ -205,10 +206,14 @@ fn line(
     ctx.stdout.write_all(&out)
 }
 
-fn count(reader: &mut input::In<'_>, show: Show, c: &mut Counts) -> Result<(), Stop> {
+fn count(
+    reader: &mut input::InputFile<'_>,
+    show: WcShow,
+    c: &mut WcCounts,
+) -> Result<(), CopyStop> {
     if show.bytes
         && !(show.lines || show.words || show.chars || show.width)
-        && let input::In::File(f) = reader
+        && let input::InputFile::File(f) = reader
     {
         // Only the size is asked for; a size of 0 may be of a file made up on reading.
         if let Ok(m) = f.get_ref().metadata()
@@ -219,7 +224,7 @@ fn count(reader: &mut input::In<'_>, show: Show, c: &mut Counts) -> Result<(), S
             return Ok(());
         }
     }
-    let mut state = State::default();
+    let mut state = WcState::default();
     let complex = show.width || show.utf8 && (show.chars || show.words);
     input::for_each_block(reader, |block| {
         c.bytes += block.len() as u64;
@@ -240,7 +245,7 @@ fn count(reader: &mut input::In<'_>, show: Show, c: &mut Counts) -> Result<(), S
 /// Bytes that are looked at together: with steps of one byte each, counts of them fit into a byte.
 const GROUP: usize = 128;
 
-fn plain(block: &[u8], show: Show, c: &mut Counts, state: &mut State) {
+fn plain(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState) {
     if !show.words {
         if show.lines {
             c.lines += memchr::memchr_iter(b'\n', block).count() as u64;
@@ -277,7 +282,7 @@ fn is_neutral(byte: u8) -> bool {
     !separates(byte) & (byte.wrapping_sub(0x21) >= 0x5e)
 }
 
-fn by_bytes(bytes: &[u8], c: &mut Counts, state: &mut State) {
+fn by_bytes(bytes: &[u8], c: &mut WcCounts, state: &mut WcState) {
     for byte in bytes {
         if separates(*byte) {
             c.words += u64::from(state.in_word);
@@ -290,7 +295,7 @@ fn by_bytes(bytes: &[u8], c: &mut Counts, state: &mut State) {
 }
 
 /// Counts where characters matter: UTF-8, display width.
-fn characters(block: &[u8], show: Show, c: &mut Counts, state: &mut State) {
+fn characters(block: &[u8], show: WcShow, c: &mut WcCounts, state: &mut WcState) {
     let joined;
     let mut text = block;
     if !state.partial.is_empty() {
@@ -332,7 +337,7 @@ fn characters(block: &[u8], show: Show, c: &mut Counts, state: &mut State) {
 }
 
 /// One character. `opaque`: a byte above 127 where bytes are characters.
-fn step(ch: char, opaque: bool, c: &mut Counts, state: &mut State) {
+fn step(ch: char, opaque: bool, c: &mut WcCounts, state: &mut WcState) {
     match ch {
         '\n' | '\r' | '\x0c' => {
             c.lines += u64::from(ch == '\n');

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::common::input::{self, Stop, put};
+use crate::common::input::{self, CopyStop, put};
 
 const HELP: &str = "Usage:
        xxd [options] [infile [outfile]]
@@ -34,7 +34,7 @@ Options:
 
 /// What may be asked for.
 #[derive(Default)]
-struct Options {
+struct XxdOptions {
     autoskip: bool,
     binary: bool,
     capital: bool,
@@ -60,8 +60,8 @@ fn number(text: &[u8]) -> Option<i64> {
 }
 
 /// What is to be done with which files.
-struct Plan {
-    options: Options,
+struct XxdPlan {
+    options: XxdOptions,
     input: Vec<u8>,
     output: Option<Vec<u8>>,
 }
@@ -71,8 +71,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(done.err().unwrap_or(Exit::SUCCESS))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
-    let mut options = Options::default();
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<XxdPlan, Exit> {
+    let mut options = XxdOptions::default();
     let mut rest = args.iter().peekable();
     while let Some(word) = rest.next_if(|a| a.len() > 1 && a.starts_with(b"-")) {
         let body = word[1..].strip_prefix(b"-").unwrap_or(&word[1..]);
@@ -98,10 +98,10 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     }
     let input = rest.next().cloned().unwrap_or_else(|| b"-".to_vec());
     let output = rest.next().filter(|t| *t != b"-").cloned();
-    Ok(Plan { options, input, output })
+    Ok(XxdPlan { options, input, output })
 }
 
-impl Options {
+impl XxdOptions {
     /// Takes an option without value; false if the letter is none.
     fn set(&mut self, letter: u8) -> bool {
         match letter {
@@ -170,7 +170,7 @@ impl Options {
     }
 }
 
-fn convert(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(), Exit> {
+fn convert(ctx: &mut Ctx<'_>, plan: &XxdPlan) -> Result<(), Exit> {
     let o = &plan.options;
     let mut file = None;
     if let Some(target) = &plan.output {
@@ -198,23 +198,23 @@ fn convert(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(), Exit> {
         (false, None) => dump(&mut reader, &plan.input, o, &mut ctx.stdout),
     };
     result.map_err(|stop| match stop {
-        Stop::Read(e) => {
+        CopyStop::Read(e) => {
             ctx.error(box_sys::strerror(&e));
             Exit::USAGE
         }
-        Stop::Write => Exit(3),
+        CopyStop::Write => Exit(3),
     })
 }
 
-fn skip(reader: &mut input::In<'_>, o: &Options) -> Result<u64, Stop> {
+fn skip(reader: &mut input::InputFile<'_>, o: &XxdOptions) -> Result<u64, CopyStop> {
     let Some(n) = o.seek else { return Ok(0) };
-    if let input::In::File(f) = reader {
+    if let input::InputFile::File(f) = reader {
         let to = if n < 0 { SeekFrom::End(n) } else { SeekFrom::Start(n as u64) };
-        return f.seek(to).map_err(Stop::Read);
+        return f.seek(to).map_err(CopyStop::Read);
     }
     let mut left = u64::try_from(n).unwrap_or(0);
     while left > 0 {
-        let block = reader.fill_buf().map_err(Stop::Read)?;
+        let block = reader.fill_buf().map_err(CopyStop::Read)?;
         if block.is_empty() {
             break;
         }
@@ -226,11 +226,11 @@ fn skip(reader: &mut input::In<'_>, o: &Options) -> Result<u64, Stop> {
 }
 
 fn dump(
-    reader: &mut input::In<'_>,
+    reader: &mut input::InputFile<'_>,
     name: &[u8],
-    o: &Options,
+    o: &XxdOptions,
     out: &mut impl Write,
-) -> Result<(), Stop> {
+) -> Result<(), CopyStop> {
     let start = skip(reader, o)?;
     let mut reader = reader.take(o.length.unwrap_or(u64::MAX));
     if o.include {
@@ -270,14 +270,14 @@ fn dump(
 }
 
 /// Reads as much as fits, unless the end comes before.
-fn fill(reader: &mut impl Read, row: &mut [u8]) -> Result<usize, Stop> {
+fn fill(reader: &mut impl Read, row: &mut [u8]) -> Result<usize, CopyStop> {
     let mut got = 0;
     while got < row.len() {
         match reader.read(&mut row[got..]) {
             Ok(0) => break,
             Ok(n) => got += n,
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Stop::Read(e)),
+            Err(e) => return Err(CopyStop::Read(e)),
         }
     }
     Ok(got)
@@ -291,7 +291,7 @@ struct Zeros {
 }
 
 impl Zeros {
-    fn line(&mut self, line: &[u8], out: &mut impl Write) -> Result<(), Stop> {
+    fn line(&mut self, line: &[u8], out: &mut impl Write) -> Result<(), CopyStop> {
         self.lines += 1;
         if self.lines == 1 {
             return put(out, line);
@@ -302,7 +302,7 @@ impl Zeros {
     }
 
     /// Another line follows.
-    fn interrupt(&mut self, out: &mut impl Write) -> Result<(), Stop> {
+    fn interrupt(&mut self, out: &mut impl Write) -> Result<(), CopyStop> {
         match std::mem::take(&mut self.lines) {
             0 | 1 => Ok(()),
             2 => put(out, &self.last),
@@ -310,7 +310,7 @@ impl Zeros {
         }
     }
 
-    fn end(&self, out: &mut impl Write) -> Result<(), Stop> {
+    fn end(&self, out: &mut impl Write) -> Result<(), CopyStop> {
         match self.lines {
             0 | 1 => Ok(()),
             2 => put(out, &self.last),
@@ -320,7 +320,7 @@ impl Zeros {
 }
 
 /// `-ps`: digits alone.
-fn plain(reader: &mut impl Read, o: &Options, out: &mut impl Write) -> Result<(), Stop> {
+fn plain(reader: &mut impl Read, o: &XxdOptions, out: &mut impl Write) -> Result<(), CopyStop> {
     let (columns, digits) = (o.row(), o.digits());
     let mut row = vec![0; if columns == 0 { 64 * 1024 } else { columns }];
     let mut line = Vec::new();
@@ -341,7 +341,7 @@ fn plain(reader: &mut impl Read, o: &Options, out: &mut impl Write) -> Result<()
     if columns == 0 { put(out, b"\n") } else { Ok(()) }
 }
 
-fn hex_row(line: &mut Vec<u8>, data: &[u8], cols: usize, o: &Options) {
+fn hex_row(line: &mut Vec<u8>, data: &[u8], cols: usize, o: &XxdOptions) {
     let (group, digits) = (o.group(cols), o.digits());
     let width = if o.binary { 8 } else { 2 };
     let push = |line: &mut Vec<u8>, b: u8| {
@@ -367,11 +367,11 @@ fn hex_row(line: &mut Vec<u8>, data: &[u8], cols: usize, o: &Options) {
 fn include(
     reader: &mut impl Read,
     name: &[u8],
-    o: &Options,
+    o: &XxdOptions,
     out: &mut impl Write,
-) -> Result<(), Stop> {
+) -> Result<(), CopyStop> {
     let mut data = Vec::new();
-    reader.read_to_end(&mut data).map_err(Stop::Read)?;
+    reader.read_to_end(&mut data).map_err(CopyStop::Read)?;
     let cols = o.row();
     let named = o.name.as_deref().or((name != b"-").then_some(name));
     let ident: Option<Vec<u8>> = named.map(|n| {
@@ -410,15 +410,15 @@ fn include(
 
 /// `-r`: hexadecimal text back to bytes.
 fn reverse(
-    reader: &mut input::In<'_>,
-    o: &Options,
+    reader: &mut input::InputFile<'_>,
+    o: &XxdOptions,
     file: Option<File>,
-    stdout: &mut box_applet::Output,
-) -> Result<(), Stop> {
+    stdout: &mut box_applet::OutStream,
+) -> Result<(), CopyStop> {
     let mut patch = Patch { file, stdout, written: 0 };
     if o.plain {
         let mut text = Vec::new();
-        reader.read_to_end(&mut text).map_err(Stop::Read)?;
+        reader.read_to_end(&mut text).map_err(CopyStop::Read)?;
         return patch.put(0, &digits(&text));
     }
     let base = o.seek.unwrap_or(0);
@@ -492,20 +492,20 @@ fn row_byte(text: &[u8], binary: bool) -> Option<u8> {
 /// Where bytes go. Gaps are filled with zeros in a stream and skipped in a file.
 struct Patch<'o> {
     file: Option<File>,
-    stdout: &'o mut box_applet::Output,
+    stdout: &'o mut box_applet::OutStream,
     written: u64,
 }
 
 impl Patch<'_> {
-    fn put(&mut self, position: u64, data: &[u8]) -> Result<(), Stop> {
+    fn put(&mut self, position: u64, data: &[u8]) -> Result<(), CopyStop> {
         if let Some(file) = &mut self.file {
-            file.seek(SeekFrom::Start(position)).map_err(Stop::Read)?;
-            return file.write_all(data).map_err(|_| Stop::Write);
+            file.seek(SeekFrom::Start(position)).map_err(CopyStop::Read)?;
+            return file.write_all(data).map_err(|_| CopyStop::Write);
         }
         const MOST: u64 = 1 << 30;
         let gap = position.saturating_sub(self.written);
         if gap > MOST {
-            return Err(Stop::Read(std::io::ErrorKind::InvalidInput.into()));
+            return Err(CopyStop::Read(std::io::ErrorKind::InvalidInput.into()));
         }
         put(self.stdout, &vec![0; gap as usize])?;
         put(self.stdout, data)?;

@@ -6,32 +6,32 @@
 
 use std::ffi::OsString;
 
-use box_applet::opts::{Arg, Form, UsageError, Words, parse_words};
+use box_applet::opts::{OptArg, OptForm, OptionRows, UsageError, parse_words};
 use box_sys::path::{os_into_bytes, os_string};
 use clap::{ArgAction, Command};
 
 use super::numbers;
-use super::refusal::{self, Refusal};
+use super::refusal::{self, UsageRefusal};
 
 /// Obsolete options: a number behind the dash.
 #[derive(Clone, Copy)]
-enum Digits {
+enum ObsoleteDigits {
     No,
     /// The first digit takes the rest of the word; together they are the argument of this long option.
     Rest(&'static str),
 }
 
 /// The long option that digits of the tool stand for.
-fn digits_of(util: &str) -> Digits {
+fn digits_of(util: &str) -> ObsoleteDigits {
     match util {
-        "fold" => Digits::Rest("width"),
-        "expand" | "unexpand" => Digits::Rest("tabs"),
-        _ => Digits::No,
+        "fold" => ObsoleteDigits::Rest("width"),
+        "expand" | "unexpand" => ObsoleteDigits::Rest("tabs"),
+        _ => ObsoleteDigits::No,
     }
 }
 
 /// What an option of the tool is given as, and how often.
-struct Meaning {
+struct OptionMeaning {
     id: String,
     /// As clap reads it: with one dash if it has no long name.
     written: String,
@@ -48,7 +48,7 @@ pub(super) fn rewritten(
     util: &str,
     mut command: Command,
     argv: Vec<OsString>,
-) -> Result<Vec<OsString>, Refusal> {
+) -> Result<Vec<OsString>, UsageRefusal> {
     command.build();
     let digits = digits_of(util);
     let (mut forms, mut meanings) = (Vec::new(), Vec::new());
@@ -61,9 +61,9 @@ pub(super) fn rewritten(
             continue;
         }
         let takes = match (arg.get_action().takes_values(), arg.get_num_args()) {
-            (false, _) => Arg::No,
-            (true, Some(n)) if n.min_values() == 0 => Arg::Optional(""),
-            (true, _) => Arg::Required(""),
+            (false, _) => OptArg::No,
+            (true, Some(n)) if n.min_values() == 0 => OptArg::Optional(""),
+            (true, _) => OptArg::Required(""),
         };
         let longs = arg.get_long_and_visible_aliases().unwrap_or_default();
         let hidden = arg.get_aliases().unwrap_or_default();
@@ -76,8 +76,8 @@ pub(super) fn rewritten(
         let short = shorts.iter().map(|c| (Some(*c), ""));
         let long = longs.iter().chain(&hidden).map(|l| (None, *l));
         for (short, long) in short.chain(long) {
-            forms.push(Form { short, long, arg: takes, help: "" });
-            meanings.push(Meaning {
+            forms.push(OptForm { short, long, arg: takes, help: "" });
+            meanings.push(OptionMeaning {
                 id: arg.get_id().to_string(),
                 written: written.clone(),
                 is_repeatable: matches!(arg.get_action(), ArgAction::Append | ArgAction::Count),
@@ -86,13 +86,13 @@ pub(super) fn rewritten(
     }
     let declared = forms.len();
     let digit_argument = match digits {
-        Digits::No => None,
-        Digits::Rest(option) => Some((Arg::Optional(""), option)),
+        ObsoleteDigits::No => None,
+        ObsoleteDigits::Rest(option) => Some((OptArg::Optional(""), option)),
     };
     if let Some((arg, option)) = digit_argument {
         for digit in DIGITS.chars() {
-            forms.push(Form { short: Some(digit), long: "", arg, help: "" });
-            meanings.push(Meaning {
+            forms.push(OptForm { short: Some(digit), long: "", arg, help: "" });
+            meanings.push(OptionMeaning {
                 id: option.to_string(),
                 written: format!("--{option}"),
                 is_repeatable: util != "fold",
@@ -102,20 +102,20 @@ pub(super) fn rewritten(
     let mut words = argv.into_iter();
     let name = words.next();
     let words = modern_words(util, words.map(os_into_bytes).collect());
-    let by_reference: Vec<&Form<'_>> = forms.iter().collect();
+    let by_reference: Vec<&OptForm<'_>> = forms.iter().collect();
     let same = |a: usize, b: usize| match (meanings.get(a), meanings.get(b)) {
         (Some(a), Some(b)) => a.id == b.id,
         _ => false,
     };
     let is_posix = std::env::var_os("POSIXLY_CORRECT").is_some();
     let parsed = parse_words(&by_reference, &same, is_posix, &words);
-    let Words { options, operands } = match parsed {
+    let OptionRows { options, operands } = match parsed {
         // The tool prints them itself.
         Err(UsageError::Help) => return Ok(name.into_iter().chain(["--help".into()]).collect()),
         Err(UsageError::Version) => {
             return Ok(name.into_iter().chain(["--version".into()]).collect());
         }
-        Err(UsageError::Message(text)) => return Err(Refusal::Usage(text)),
+        Err(UsageError::Message(text)) => return Err(UsageRefusal::Usage(text)),
         Ok(words) => words,
     };
     check_operands(&command, &operands)?;
@@ -130,7 +130,10 @@ pub(super) fn rewritten(
         let is_last = options[at + 1..].iter().all(|(later, _)| !same(*row, *later));
         let differs = |(later, other): &(usize, _)| same(*row, *later) && other != value;
         if is_single(util, &meaning.id) && options[at + 1..].iter().any(differs) {
-            return Err(Refusal::Value(format!("conflicting values of '{}'", meaning.written)));
+            return Err(UsageRefusal::Value(format!(
+                "conflicting values of '{}'",
+                meaning.written
+            )));
         }
         if meaning.written.is_empty() || !meaning.is_repeatable && !is_last {
             continue;
@@ -166,7 +169,7 @@ fn is_single(util: &str, id: &str) -> bool {
 }
 
 /// Refuses operands that the tool does not take, and a line that lacks one.
-fn check_operands(command: &Command, operands: &[Vec<u8>]) -> Result<(), Refusal> {
+fn check_operands(command: &Command, operands: &[Vec<u8>]) -> Result<(), UsageRefusal> {
     let (mut least, mut most) = (0, 0usize);
     for arg in command.get_positionals() {
         let range = arg.get_num_args().unwrap_or_default();
@@ -181,7 +184,7 @@ fn check_operands(command: &Command, operands: &[Vec<u8>]) -> Result<(), Refusal
         (n, _) if n > most => format!("extra operand {}", quoted(&operands[most])),
         _ => return Ok(()),
     };
-    Err(Refusal::Usage(message))
+    Err(UsageRefusal::Usage(message))
 }
 
 /// Writes what a tool takes apart from getopt's rules as options of today: `fmt -20`, `join -o 1.1 1.2 2.1`,
@@ -238,7 +241,7 @@ mod tests {
 
     use clap::{Arg, ArgAction, Command};
 
-    use super::{Refusal, rewritten};
+    use super::{UsageRefusal, rewritten};
 
     fn command() -> Command {
         let flag = |name: &'static str, short| {
@@ -258,7 +261,7 @@ mod tests {
             .map(|words| {
                 std::iter::once("t").chain(words.iter().copied()).map(OsString::from).collect()
             })
-            .map_err(|text| Refusal::Usage(text.to_string()));
+            .map_err(|text| UsageRefusal::Usage(text.to_string()));
         assert_eq!(rewritten(util, command(), line), want, "{util} {words:?}");
     }
 
@@ -281,7 +284,7 @@ mod tests {
         let line = ["t", "-w", "x"].map(OsString::from).to_vec();
         assert_eq!(
             rewritten("t", command(), line),
-            Err(Refusal::Value("invalid width: 'x'".into()))
+            Err(UsageRefusal::Value("invalid width: 'x'".into()))
         );
     }
 }

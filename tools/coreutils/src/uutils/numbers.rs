@@ -1,6 +1,6 @@
 //! Numbers of options, within the bounds that GNU's tools have, before a library that would panic sees them.
 
-use super::refusal::Refusal;
+use super::refusal::UsageRefusal;
 
 /// What a number is that is larger than the largest.
 #[derive(Clone, Copy)]
@@ -73,12 +73,16 @@ const TOO_LARGE: &str = "Value too large for defined data type";
 ///
 /// # Errors
 /// A number that is out of its bounds.
-pub(super) fn checked(util: &str, option: &str, value: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+pub(super) fn checked(util: &str, option: &str, value: Vec<u8>) -> Result<Vec<u8>, UsageRefusal> {
     if (util, option) == ("csplit", "suffix-format") {
         let is_wide = value
             .split(|byte| !byte.is_ascii_digit())
             .any(|digits| number(digits).is_some_and(|n| n > 65_535));
-        return if is_wide { Err(Refusal::Value("memory exhausted".into())) } else { Ok(value) };
+        return if is_wide {
+            Err(UsageRefusal::Value("memory exhausted".into()))
+        } else {
+            Ok(value)
+        };
     }
     let Some(bound) = BOUNDS.iter().find(|b| b.util == util && b.option == option) else {
         return Ok(value);
@@ -88,7 +92,7 @@ pub(super) fn checked(util: &str, option: &str, value: Vec<u8>) -> Result<Vec<u8
         let shown = String::from_utf8_lossy(&value);
         // This tool says no more.
         let why = if util == "ptx" { String::new() } else { format!(": {why}") };
-        Err(Refusal::Value(format!("invalid {}: '{shown}'{why}", bound.noun)))
+        Err(UsageRefusal::Value(format!("invalid {}: '{shown}'{why}", bound.noun)))
     };
     // What counts columns of a fold is read without a sign.
     if n < 0 && util == "fold" {
@@ -130,11 +134,11 @@ fn number(text: &[u8]) -> Option<i128> {
 ///
 /// # Errors
 /// A number that is none, or is too large.
-pub(super) fn check_patterns(operands: &[Vec<u8>]) -> Result<(), Refusal> {
+pub(super) fn check_patterns(operands: &[Vec<u8>]) -> Result<(), UsageRefusal> {
     for pattern in operands.iter().skip(1) {
         let refused = |why: &str| {
             let shown = String::from_utf8_lossy(pattern);
-            Err(Refusal::Value(format!("'{shown}': {why}")))
+            Err(UsageRefusal::Value(format!("'{shown}': {why}")))
         };
         match pattern.as_slice() {
             [b'{', count @ .., b'}'] => {
@@ -163,7 +167,7 @@ pub(super) fn check_patterns(operands: &[Vec<u8>]) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Refusal, check_patterns, checked};
+    use super::{UsageRefusal, check_patterns, checked};
 
     // As GNU coreutils 9.1 answers.
     #[test]
@@ -171,7 +175,7 @@ mod tests {
         let check = |util: &str, option: &str, value: &str| {
             checked(util, option, value.into()).map(|v| String::from_utf8(v).unwrap())
         };
-        let refused = |text: &str| Err(Refusal::Value(text.to_string()));
+        let refused = |text: &str| Err(UsageRefusal::Value(text.to_string()));
         assert_eq!(check("nl", "line-increment", "-5"), Ok("-5".into()));
         assert_eq!(check("shuf", "head-count", &"9".repeat(40)), Ok(u64::MAX.to_string()));
         let text = "invalid line number field width: '0': Numerical result out of range";

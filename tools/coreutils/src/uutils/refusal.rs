@@ -20,7 +20,7 @@ const NOUNS: &[(&str, &str, &str)] = &[
 
 /// Why a command line is not taken; the text is without the tool's name.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum UsageRefusal {
     /// It is not as options are written, so that there is a hint at `--help`.
     Usage(String),
     /// An option's value is none of its values.
@@ -28,13 +28,13 @@ pub(super) enum Refusal {
 }
 
 /// The refusal that an error of clap's is.
-pub(super) fn of_error(util: &str, error: &Error) -> Refusal {
+pub(super) fn of_error(util: &str, error: &Error) -> UsageRefusal {
     // An option with a list of values is named with the list, which is a hint's place.
     let has_list = matches!(error.get(ContextKind::ValidValue), Some(ContextValue::Strings(list)) if !list.is_empty());
     if error.get(ContextKind::InvalidValue).is_none() || has_list && util != "join" {
-        return Refusal::Usage(text(util, error));
+        return UsageRefusal::Usage(text(util, error));
     }
-    Refusal::Value(text(util, error))
+    UsageRefusal::Value(text(util, error))
 }
 
 /// The message about an error.

@@ -4,19 +4,19 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::time::Duration;
 
-use box_sys::http::{Answer, Request, Response, Step};
+use box_sys::http::{HttpAnswer, HttpRequest, HttpStep, Response};
 
-use crate::error::Error;
-use crate::world::{Refused, World};
+use crate::error::CurlError;
+use crate::world::{NoAnswer, TransferHost};
 
 type Reply = Result<(Response, Vec<u8>), (u8, &'static str)>;
 
 /// A host whose server echoes requests, and knows a few paths.
 #[derive(Default)]
 pub(crate) struct Host {
-    open: HashMap<u64, (Request, Vec<u8>)>,
+    open: HashMap<u64, (HttpRequest, Vec<u8>)>,
     replies: HashMap<u64, Vec<u8>>,
-    pub(crate) requests: Vec<Request>,
+    pub(crate) requests: Vec<HttpRequest>,
     /// Responses that end too early.
     short: HashSet<u64>,
     pub(crate) slept: Vec<u64>,
@@ -44,7 +44,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The request as Python's server would show it.
-fn echo(request: &Request, path: &str, body: &[u8]) -> Vec<u8> {
+fn echo(request: &HttpRequest, path: &str, body: &[u8]) -> Vec<u8> {
     let mut out = format!("{} {path}\n", String::from_utf8_lossy(&request.method)).into_bytes();
     for (name, value) in &request.headers {
         out.extend([name, &b": "[..], value, b"\n"].concat());
@@ -56,7 +56,7 @@ fn echo(request: &Request, path: &str, body: &[u8]) -> Vec<u8> {
 }
 
 impl Host {
-    fn reply(&mut self, request: &Request, body: &[u8]) -> Reply {
+    fn reply(&mut self, request: &HttpRequest, body: &[u8]) -> Reply {
         let url = String::from_utf8(request.url.clone()).unwrap();
         let (_, rest) = url.split_once("://").unwrap();
         let path = &rest[rest.find('/').unwrap()..];
@@ -135,19 +135,19 @@ impl Host {
         }
     }
 
-    fn step(&mut self, step: &Step) -> Answer {
+    fn step(&mut self, step: &HttpStep) -> HttpAnswer {
         match step {
-            Step::Open(request) => {
+            HttpStep::Open(request) => {
                 let n = self.requests.len() as u64;
                 self.requests.push(request.clone());
                 self.open.insert(n, (request.clone(), vec![]));
-                Answer::Opened(n)
+                HttpAnswer::Opened(n)
             }
-            Step::Body(n, bytes) => {
+            HttpStep::Body(n, bytes) => {
                 self.open.get_mut(n).unwrap().1.extend(bytes);
-                Answer::Done
+                HttpAnswer::Done
             }
-            Step::End(n) => {
+            HttpStep::End(n) => {
                 let (request, body) = self.open.remove(n).unwrap();
                 if let Some(len) = request.body {
                     assert_eq!(len, body.len() as u64, "the body is as long as announced");
@@ -158,39 +158,40 @@ impl Host {
                 match self.reply(&request, &body) {
                     Ok((head, body)) => {
                         self.replies.insert(*n, body);
-                        Answer::Head(head)
+                        HttpAnswer::Head(head)
                     }
-                    Err((code, why)) => Answer::Failed { code, why: why.as_bytes().to_vec() },
+                    Err((code, why)) => HttpAnswer::Failed { code, why: why.as_bytes().to_vec() },
                 }
             }
-            Step::Read(n) => {
+            HttpStep::Read(n) => {
                 let left = self.replies.get_mut(n).unwrap();
                 if left.is_empty() && self.short.contains(n) {
-                    return Answer::Failed { code: 18, why: b"it ended early".to_vec() };
+                    return HttpAnswer::Failed { code: 18, why: b"it ended early".to_vec() };
                 }
                 let rest = left.split_off(left.len().min(7));
-                Answer::Body(std::mem::replace(left, rest))
+                HttpAnswer::Body(std::mem::replace(left, rest))
             }
-            Step::Names(..) => Answer::Failed { code: 7, why: Vec::new() },
-            Step::Close(_) => {
+            HttpStep::Names(..) => HttpAnswer::Failed { code: 7, why: Vec::new() },
+            HttpStep::Close(_) => {
                 self.closed += 1;
-                Answer::Done
+                HttpAnswer::Done
             }
         }
     }
 }
 
-impl World for Host {
+impl TransferHost for Host {
     /// Through the messages' bytes, as it is with the node.
-    fn ask(&mut self, step: &Step) -> Result<Answer, Refused> {
+    fn ask(&mut self, step: &HttpStep) -> Result<HttpAnswer, NoAnswer> {
         if self.nowhere {
-            return Err(Refused::Nowhere);
+            return Err(NoAnswer::Nowhere);
         }
-        let step = Step::decode(&step.encode()).unwrap();
-        match Answer::decode(&self.step(&step).encode()).unwrap() {
-            Answer::Failed { code, why } => {
-                Err(Refused::Failed(Error::Host { code, why: String::from_utf8(why).unwrap() }))
-            }
+        let step = HttpStep::decode(&step.encode()).unwrap();
+        match HttpAnswer::decode(&self.step(&step).encode()).unwrap() {
+            HttpAnswer::Failed { code, why } => Err(NoAnswer::Failed(CurlError::Host {
+                code,
+                why: String::from_utf8(why).unwrap(),
+            })),
             answer => Ok(answer),
         }
     }

@@ -8,16 +8,16 @@ use std::time::Duration;
 use box_applet::{Ctx, clock};
 
 use super::Fault;
-use super::log::{Dots, Log, human, plain, quote, speed};
-use super::options::Options;
-use super::request::{Extra, Hop, Missing};
-use super::save::{self, Place};
+use super::log::{Dots, WgetLog, human, plain, quote, speed};
+use super::options::WgetOptions;
+use super::request::{MissingPostFile, TryExtras, WgetHop};
+use super::save::{self, DocumentPlace};
 use crate::cookies::Jar;
-use crate::error::Error;
-use crate::exchange::{self, Exchange};
+use crate::error::CurlError;
+use crate::exchange::{self, OpenResponse};
 use crate::head;
 use crate::url::Url;
-use crate::world::World;
+use crate::world::TransferHost;
 
 /// GNU's numbers without options.
 const TRIES: f64 = 20.0;
@@ -25,11 +25,11 @@ const REDIRECTS: f64 = 20.0;
 const WAIT: f64 = 10.0;
 
 /// All that transfers of a command share.
-pub(super) struct Job<'a, 'c> {
+pub(super) struct WgetRun<'a, 'c> {
     pub(super) ctx: &'a mut Ctx<'c>,
-    pub(super) world: &'a mut dyn World,
-    asked: &'a Options,
-    pub(super) log: Log,
+    pub(super) world: &'a mut dyn TransferHost,
+    asked: &'a WgetOptions,
+    pub(super) log: WgetLog,
     pub(super) jar: Jar,
     /// The file of `-O`, once it is open.
     shared: Option<Rc<File>>,
@@ -40,7 +40,7 @@ pub(super) struct Job<'a, 'c> {
 }
 
 /// How a try ended that another one may follow.
-enum Ended {
+enum TryEnd {
     Done,
     /// Another try may help; bytes that are there and can be gone on from.
     Again(u64),
@@ -48,21 +48,21 @@ enum Ended {
 }
 
 /// Where a response leads.
-enum Next {
+enum ResponseStep {
     /// It is the document, or an error.
     Here,
     /// To the same place, with user and password.
     Authorized,
-    On(Box<Hop>),
+    On(Box<WgetHop>),
     Failed(Fault),
 }
 
 /// One URL on its way.
-struct Doc {
+struct WgetDocument {
     /// As given.
     given: String,
     url: Url,
-    place: Option<Place>,
+    place: Option<DocumentPlace>,
     /// Bytes to go on from.
     start: u64,
     tries: u32,
@@ -71,23 +71,23 @@ struct Doc {
 }
 
 /// A body that was read, up to its end or not.
-struct Body {
+struct ReadBody {
     got: u64,
     whole: Option<u64>,
     took: Duration,
-    fault: Option<Error>,
+    fault: Option<CurlError>,
 }
 
-impl<'a, 'c> Job<'a, 'c> {
+impl<'a, 'c> WgetRun<'a, 'c> {
     pub(super) fn new(
         ctx: &'a mut Ctx<'c>,
-        world: &'a mut dyn World,
-        asked: &'a Options,
-        log: Log,
+        world: &'a mut dyn TransferHost,
+        asked: &'a WgetOptions,
+        log: WgetLog,
         jar: Jar,
-    ) -> Job<'a, 'c> {
+    ) -> WgetRun<'a, 'c> {
         let (shared, time) = (None, Duration::ZERO);
-        Job { ctx, world, asked, log, jar, shared, files: 0, bytes: 0, time }
+        WgetRun { ctx, world, asked, log, jar, shared, files: 0, bytes: 0, time }
     }
 
     fn all(&mut self, text: &str) {
@@ -102,7 +102,7 @@ impl<'a, 'c> Job<'a, 'c> {
     pub(super) fn one(&mut self, text: &[u8]) -> Result<(), Fault> {
         let url = Url::parse(text).map_err(|e| {
             let why = match e {
-                Error::Protocol(scheme) => {
+                CurlError::Protocol(scheme) => {
                     format!("Unsupported scheme {}", quote(scheme.as_bytes()))
                 }
                 _ => "Invalid URL".into(),
@@ -111,20 +111,20 @@ impl<'a, 'c> Job<'a, 'c> {
             Fault::Other
         })?;
         let given = String::from_utf8_lossy(&url.text()).into_owned();
-        let mut doc = Doc { given, url, place: None, start: 0, tries: 1, spilt: false };
+        let mut doc = WgetDocument { given, url, place: None, start: 0, tries: 1, spilt: false };
         if self.is_there(&doc) {
             return Ok(());
         }
         let most = self.asked.tries.unwrap_or(TRIES);
         loop {
             match self.attempt(&mut doc) {
-                Ended::Done => return Ok(()),
-                Ended::Failed(fault) => return Err(fault),
-                Ended::Again(_) if doc.spilt || (most > 0.0 && f64::from(doc.tries) >= most) => {
+                TryEnd::Done => return Ok(()),
+                TryEnd::Failed(fault) => return Err(fault),
+                TryEnd::Again(_) if doc.spilt || (most > 0.0 && f64::from(doc.tries) >= most) => {
                     self.always("Giving up.\n\n");
                     return Err(Fault::Network);
                 }
-                Ended::Again(start) => {
+                TryEnd::Again(start) => {
                     self.all("Retrying.\n\n");
                     doc.start = start;
                     let wait = self.asked.wait_retry.unwrap_or(WAIT).min(f64::from(doc.tries));
@@ -136,7 +136,7 @@ impl<'a, 'c> Job<'a, 'c> {
     }
 
     /// `-nc`
-    fn is_there(&mut self, doc: &Doc) -> bool {
+    fn is_there(&mut self, doc: &WgetDocument) -> bool {
         let name = match &self.asked.document {
             Some(name) => name.clone(),
             None => save::placed(self.asked, &save::name_of(&doc.url)),
@@ -148,12 +148,12 @@ impl<'a, 'c> Job<'a, 'c> {
         is_there
     }
 
-    fn attempt(&mut self, doc: &mut Doc) -> Ended {
-        let mut hop = match Hop::first(self.ctx, self.asked, doc.url.clone()) {
+    fn attempt(&mut self, doc: &mut WgetDocument) -> TryEnd {
+        let mut hop = match WgetHop::first(self.ctx, self.asked, doc.url.clone()) {
             Ok(hop) => hop,
-            Err(Missing(name)) => {
+            Err(MissingPostFile(name)) => {
                 self.always(&format!("BODY data file {} missing\n", quote(&name)));
-                return Ended::Failed(Fault::File);
+                return TryEnd::Failed(Fault::File);
             }
         };
         if self.asked.spider {
@@ -169,23 +169,23 @@ impl<'a, 'c> Job<'a, 'c> {
                 Err(ended) => return ended,
             };
             let next = self.leads(&hop, &exchange);
-            if !matches!(next, Next::Here) {
+            if !matches!(next, ResponseStep::Here) {
                 exchange.close(self.world);
             }
             match next {
-                Next::Here => {}
-                Next::Failed(fault) => return Ended::Failed(fault),
-                Next::Authorized => {
+                ResponseStep::Here => {}
+                ResponseStep::Failed(fault) => return TryEnd::Failed(fault),
+                ResponseStep::Authorized => {
                     hop.authorized = true;
                     continue;
                 }
-                Next::On(next) => {
+                ResponseStep::On(next) => {
                     hop = *next;
                     redirects += 1.0;
                     let most = self.asked.redirects.unwrap_or(REDIRECTS);
                     if redirects > most {
                         self.always(&format!("{most} redirections exceeded.\n"));
-                        return Ended::Failed(Fault::Server);
+                        return TryEnd::Failed(Fault::Server);
                     }
                     self.head_line("", &hop.url);
                     continue;
@@ -203,8 +203,8 @@ impl<'a, 'c> Job<'a, 'c> {
     }
 
     /// What a try asks for besides the document: a part, or news only.
-    fn extra(&mut self, doc: &mut Doc) -> Extra {
-        let mut extra = Extra { start: doc.start, ..Extra::default() };
+    fn extra(&mut self, doc: &mut WgetDocument) -> TryExtras {
+        let mut extra = TryExtras { start: doc.start, ..TryExtras::default() };
         if self.asked.document.is_none() && doc.place.is_none() {
             let name = save::placed(self.asked, &save::name_of(&doc.url));
             let path = self.ctx.path(&name);
@@ -212,22 +212,22 @@ impl<'a, 'c> Job<'a, 'c> {
                 extra.since = save::since(&path);
             }
             if self.asked.resume {
-                extra.start = Place::Own(name, path).len(self.ctx);
+                extra.start = DocumentPlace::Own(name, path).len(self.ctx);
             }
         } else if let (Some(name), true) = (&self.asked.document, self.asked.resume)
             && name != b"-"
         {
-            extra.start = Place::Shared(name.clone()).len(self.ctx);
+            extra.start = DocumentPlace::Shared(name.clone()).len(self.ctx);
         }
         extra
     }
 
     /// Asks, and tells how it went.
-    fn send(&mut self, hop: &Hop, extra: &Extra) -> Result<Exchange, Ended> {
+    fn send(&mut self, hop: &WgetHop, extra: &TryExtras) -> Result<OpenResponse, TryEnd> {
         let place = format!("{}:{}", plain(&hop.url.host), hop.url.port());
         self.all(&format!("Connecting to {place}... "));
         let cookie = self.jar.header(&hop.url, clock::now().0);
-        let extra = Extra { cookie, start: extra.start, since: extra.since.clone() };
+        let extra = TryExtras { cookie, start: extra.start, since: extra.since.clone() };
         let request = hop.request(self.asked, &extra);
         let sent = exchange::open(self.world, self.ctx, request, &hop.body, &hop.url);
         let exchange = sent.map_err(|e| self.not_sent(hop, &e))?;
@@ -250,55 +250,55 @@ impl<'a, 'c> Job<'a, 'c> {
         Ok(exchange)
     }
 
-    fn not_sent(&mut self, hop: &Hop, e: &Error) -> Ended {
+    fn not_sent(&mut self, hop: &WgetHop, e: &CurlError) -> TryEnd {
         let why = e.to_string();
         match e.code() {
             7 => {
                 self.always(&format!("failed: {why}.\n"));
-                let again = self.asked.refused_too && !matches!(e, Error::Denied(_));
-                if again { Ended::Again(0) } else { Ended::Failed(Fault::Network) }
+                let again = self.asked.refused_too && !matches!(e, CurlError::Denied(_));
+                if again { TryEnd::Again(0) } else { TryEnd::Failed(Fault::Network) }
             }
             6 => {
                 let host = quote(&hop.url.host);
                 self.always(&format!(
                     "failed: {why}.\nwget: unable to resolve host address {host}\n"
                 ));
-                Ended::Failed(Fault::Network)
+                TryEnd::Failed(Fault::Network)
             }
             35 | 60 => {
                 self.always(&format!("\nERROR: {why}.\n"));
-                Ended::Failed(Fault::Tls)
+                TryEnd::Failed(Fault::Tls)
             }
             8 | 43 | 61 | 63 => {
                 self.always(&format!("\nERROR: {why}.\n"));
-                Ended::Failed(Fault::Protocol)
+                TryEnd::Failed(Fault::Protocol)
             }
             26 => {
                 self.always(&format!("\n{why}.\n"));
-                Ended::Failed(Fault::File)
+                TryEnd::Failed(Fault::File)
             }
             1 | 3 => {
                 self.always(&format!("\n{why}.\n"));
-                Ended::Failed(Fault::Other)
+                TryEnd::Failed(Fault::Other)
             }
             52 => {
                 self.all("connected.\nHTTP request sent, awaiting response... ");
                 self.always("No data received.\n");
-                Ended::Again(0)
+                TryEnd::Again(0)
             }
             _ => {
                 self.always(&format!("failed: {why}.\n"));
                 if hop.body.can_be_repeated() {
-                    Ended::Again(0)
+                    TryEnd::Again(0)
                 } else {
-                    Ended::Failed(Fault::Network)
+                    TryEnd::Failed(Fault::Network)
                 }
             }
         }
     }
 
     /// What a redirect leads to, or a question for a password.
-    fn leads(&mut self, hop: &Hop, exchange: &Exchange) -> Next {
+    fn leads(&mut self, hop: &WgetHop, exchange: &OpenResponse) -> ResponseStep {
         let status = exchange.head.status;
         if status == 401 {
             let challenge = head::value(&exchange.head, "www-authenticate").unwrap_or_default();
@@ -306,35 +306,41 @@ impl<'a, 'c> Job<'a, 'c> {
             if is_basic && !hop.authorized && hop.user(self.asked).is_some() {
                 let shown = plain(challenge);
                 self.all(&format!("Authentication selected: {shown}\n"));
-                return Next::Authorized;
+                return ResponseStep::Authorized;
             }
             self.all("\nUsername/Password Authentication Failed.\n");
-            return Next::Failed(Fault::Auth);
+            return ResponseStep::Failed(Fault::Auth);
         }
         let location = head::value(&exchange.head, "location");
         let Some(location) = location.filter(|_| matches!(status, 301 | 302 | 303 | 307 | 308))
         else {
-            return Next::Here;
+            return ResponseStep::Here;
         };
         self.all(&format!("Location: {} [following]\n", plain(location)));
         match hop.url.join(location) {
             Ok(url) => {
                 let next = hop.redirected(status, url);
                 if next.body.can_be_repeated() {
-                    return Next::On(Box::new(next));
+                    return ResponseStep::On(Box::new(next));
                 }
                 self.always("The body cannot be sent again.\n");
-                Next::Failed(Fault::Other)
+                ResponseStep::Failed(Fault::Other)
             }
             Err(e) => {
                 self.always(&format!("{}: {e}.\n", plain(location)));
-                Next::Failed(Fault::Server)
+                ResponseStep::Failed(Fault::Server)
             }
         }
     }
 
     /// What becomes of a response that leads nowhere else.
-    fn take(&mut self, doc: &mut Doc, hop: &Hop, exchange: &Exchange, extra: &Extra) -> Ended {
+    fn take(
+        &mut self,
+        doc: &mut WgetDocument,
+        hop: &WgetHop,
+        exchange: &OpenResponse,
+        extra: &TryExtras,
+    ) -> TryEnd {
         let status = exchange.head.status;
         let length = head::value(&exchange.head, "content-length");
         let length: Option<u64> = length.and_then(|v| std::str::from_utf8(v).ok()?.parse().ok());
@@ -343,12 +349,12 @@ impl<'a, 'c> Job<'a, 'c> {
             let text =
                 format!("File {} not modified on server. Omitting download.\n\n", quote(&name));
             self.all(&text);
-            return Ended::Done;
+            return TryEnd::Done;
         }
         let is_whole = status == 200 && length.is_some_and(|n| extra.start >= n);
         if extra.start > 0 && (status == 416 || is_whole) {
             self.all("\n    The file is already fully retrieved; nothing to do.\n\n");
-            return Ended::Done;
+            return TryEnd::Done;
         }
         if self.asked.spider {
             return self.spider(status, length, exchange);
@@ -356,19 +362,19 @@ impl<'a, 'c> Job<'a, 'c> {
         if status >= 400 || !(200..300).contains(&status) {
             self.told_error(doc, status);
             if !self.asked.on_error {
-                return Ended::Failed(Fault::Server);
+                return TryEnd::Failed(Fault::Server);
             }
         }
         let start = if status == 206 { extra.start } else { 0 };
         self.tell_length(length, start, exchange);
         let ended = self.deliver(doc, hop, exchange, start, length.map(|n| n + start));
         match ended {
-            Ended::Done if status >= 400 => Ended::Failed(Fault::Server),
+            TryEnd::Done if status >= 400 => TryEnd::Failed(Fault::Server),
             ended => ended,
         }
     }
 
-    fn told_error(&mut self, doc: &Doc, status: u16) {
+    fn told_error(&mut self, doc: &WgetDocument, status: u16) {
         let (now, reason) = (self.log.now(), head::reason(status));
         let line = format!("{}:\n", plain(doc.given.as_bytes()));
         self.log.terse(self.ctx, &line);
@@ -376,10 +382,10 @@ impl<'a, 'c> Job<'a, 'c> {
         self.all("\n");
     }
 
-    fn spider(&mut self, status: u16, length: Option<u64>, exchange: &Exchange) -> Ended {
+    fn spider(&mut self, status: u16, length: Option<u64>, exchange: &OpenResponse) -> TryEnd {
         if status >= 400 {
             self.all("Remote file does not exist -- broken link!!!\n\n");
-            return Ended::Failed(Fault::Server);
+            return TryEnd::Failed(Fault::Server);
         }
         self.tell_length(length, 0, exchange);
         let kind = head::value(&exchange.head, "content-type").unwrap_or(b"text/html");
@@ -390,10 +396,10 @@ impl<'a, 'c> Job<'a, 'c> {
         } else {
             "Remote file exists.\n\n"
         });
-        Ended::Done
+        TryEnd::Done
     }
 
-    fn tell_length(&mut self, length: Option<u64>, start: u64, exchange: &Exchange) {
+    fn tell_length(&mut self, length: Option<u64>, start: u64, exchange: &OpenResponse) {
         let mut text = "Length: ".to_owned();
         match length {
             Some(n) => {
@@ -416,13 +422,19 @@ impl<'a, 'c> Job<'a, 'c> {
     }
 
     /// Where the document goes: what was chosen by the first try, or what the response leads to.
-    fn place(&mut self, doc: &mut Doc, hop: &Hop, exchange: &Exchange, start: u64) -> Place {
+    fn place(
+        &mut self,
+        doc: &mut WgetDocument,
+        hop: &WgetHop,
+        exchange: &OpenResponse,
+        start: u64,
+    ) -> DocumentPlace {
         if let Some(place) = doc.place.take() {
             return place;
         }
         let place = match &self.asked.document {
-            Some(name) if name == b"-" => Place::Stdout,
-            Some(name) => Place::Shared(name.clone()),
+            Some(name) if name == b"-" => DocumentPlace::Stdout,
+            Some(name) => DocumentPlace::Shared(name.clone()),
             None => {
                 let url = if self.asked.trust_names { &hop.url } else { &doc.url };
                 let given = head::file_name(&exchange.head).filter(|_| self.asked.disposition);
@@ -431,7 +443,7 @@ impl<'a, 'c> Job<'a, 'c> {
                 let keeps = start > 0 || self.asked.newer || self.asked.resume;
                 let name = if keeps { name } else { save::unused(self.ctx, name) };
                 let path = self.ctx.path(&name);
-                Place::Own(name, path)
+                DocumentPlace::Own(name, path)
             }
         };
         let shown = quote(place.shown());
@@ -441,12 +453,12 @@ impl<'a, 'c> Job<'a, 'c> {
 
     fn deliver(
         &mut self,
-        doc: &mut Doc,
-        hop: &Hop,
-        exchange: &Exchange,
+        doc: &mut WgetDocument,
+        hop: &WgetHop,
+        exchange: &OpenResponse,
         start: u64,
         whole: Option<u64>,
-    ) -> Ended {
+    ) -> TryEnd {
         let was_placed = doc.place.is_some();
         let place = self.place(doc, hop, exchange, start);
         if was_placed {
@@ -458,7 +470,7 @@ impl<'a, 'c> Job<'a, 'c> {
             Err(e) => {
                 let name = plain(place.shown());
                 self.always(&format!("{name}: {}\n", box_sys::strerror(&e)));
-                return Ended::Failed(Fault::File);
+                return TryEnd::Failed(Fault::File);
             }
         };
         let body = match self.body(exchange, file.as_deref(), start, whole, &hop.url) {
@@ -469,24 +481,24 @@ impl<'a, 'c> Job<'a, 'c> {
                     let why = box_sys::strerror(&e);
                     self.always(&format!("\nCannot write to {name} ({why}).\n"));
                 }
-                return Ended::Failed(Fault::File);
+                return TryEnd::Failed(Fault::File);
             }
         };
         drop(file);
         let ended = self.ended(&place, exchange, &body, &doc.given, start);
-        if !matches!(ended, Ended::Done) {
-            doc.spilt |= !matches!(place, Place::Own(..));
+        if !matches!(ended, TryEnd::Done) {
+            doc.spilt |= !matches!(place, DocumentPlace::Own(..));
         }
         doc.place = Some(place);
         ended
     }
 
     /// `None` is standard output.
-    fn open(&mut self, place: &Place, start: u64) -> io::Result<Option<Rc<File>>> {
+    fn open(&mut self, place: &DocumentPlace, start: u64) -> io::Result<Option<Rc<File>>> {
         match place {
-            Place::Stdout => Ok(None),
-            Place::Own(_, path) => save::open(path, start).map(|file| Some(Rc::new(file))),
-            Place::Shared(name) => {
+            DocumentPlace::Stdout => Ok(None),
+            DocumentPlace::Own(_, path) => save::open(path, start).map(|file| Some(Rc::new(file))),
+            DocumentPlace::Shared(name) => {
                 if self.shared.is_none() {
                     self.shared = Some(Rc::new(save::shared(self.ctx, name, start > 0)?));
                 }
@@ -498,12 +510,12 @@ impl<'a, 'c> Job<'a, 'c> {
     /// Copies the body to its place; the error is of writing.
     fn body(
         &mut self,
-        exchange: &Exchange,
+        exchange: &OpenResponse,
         file: Option<&File>,
         start: u64,
         whole: Option<u64>,
         url: &Url,
-    ) -> io::Result<Body> {
+    ) -> io::Result<ReadBody> {
         if self.asked.save_head {
             put(self.ctx, file, &head::text(&exchange.head))?;
         }
@@ -524,18 +536,18 @@ impl<'a, 'c> Job<'a, 'c> {
             }
         }
         let took = dots.end(&mut self.log, self.ctx);
-        Ok(Body { got, whole, took, fault })
+        Ok(ReadBody { got, whole, took, fault })
     }
 
     /// Tells how it went.
     fn ended(
         &mut self,
-        place: &Place,
-        exchange: &Exchange,
-        body: &Body,
+        place: &DocumentPlace,
+        exchange: &OpenResponse,
+        body: &ReadBody,
         given: &str,
         start: u64,
-    ) -> Ended {
+    ) -> TryEnd {
         let now = self.log.now();
         let rate = speed(body.got - start, body.took);
         if let Some(fault) = &body.fault {
@@ -546,13 +558,13 @@ impl<'a, 'c> Job<'a, 'c> {
             self.always(&format!("{now} ({rate}) - {how}. "));
             let ranges = head::value(&exchange.head, "accept-ranges");
             let goes_on = ranges == Some(b"bytes") || exchange.head.status == 206;
-            return Ended::Again(if goes_on { body.got } else { 0 });
+            return TryEnd::Again(if goes_on { body.got } else { 0 });
         }
         let sizes = match body.whole {
             Some(whole) => format!("[{}/{whole}]", body.got),
             None => format!("[{}]", body.got),
         };
-        let is_stdout = matches!(place, Place::Stdout);
+        let is_stdout = matches!(place, DocumentPlace::Stdout);
         let name = place.shown().to_vec();
         let text = if is_stdout {
             format!("{now} ({rate}) - written to stdout {sizes}\n\n")
@@ -563,7 +575,7 @@ impl<'a, 'c> Job<'a, 'c> {
         let shown = if is_stdout { "-".to_owned() } else { plain(&name) };
         let line = format!("{now} URL:{} {sizes} -> \"{shown}\" [1]\n", plain(given.as_bytes()));
         self.log.terse(self.ctx, &line);
-        if let (Place::Own(_, path), false) = (place, self.asked.no_times)
+        if let (DocumentPlace::Own(_, path), false) = (place, self.asked.no_times)
             && let Some(time) = head::value(&exchange.head, "last-modified")
         {
             save::set_time(path, time);
@@ -571,7 +583,7 @@ impl<'a, 'c> Job<'a, 'c> {
         self.files += 1;
         self.bytes += body.got - start;
         self.time += body.took;
-        Ended::Done
+        TryEnd::Done
     }
 }
 

@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 use box_applet::{Ctx, clock};
 use box_text::time::{Zone, strftime};
 
-use super::options::Options;
+use super::options::WgetOptions;
 
 /// How much is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Talk {
+pub(super) enum LogLevelChoice {
     Nothing,
     Terse,
     All,
 }
 
 /// Where messages go.
-pub(super) struct Log {
-    pub(super) talk: Talk,
+pub(super) struct WgetLog {
+    pub(super) talk: LogLevelChoice,
     file: Option<File>,
     zone: Zone,
 }
@@ -28,12 +28,12 @@ const DOT: u64 = 1024;
 const ROW: u64 = 50;
 const GROUP: u64 = 10;
 
-impl Log {
-    pub(super) fn new(ctx: &Ctx<'_>, asked: &Options) -> std::io::Result<Log> {
+impl WgetLog {
+    pub(super) fn new(ctx: &Ctx<'_>, asked: &WgetOptions) -> std::io::Result<WgetLog> {
         let talk = match (asked.quiet, asked.terse) {
-            (true, _) => Talk::Nothing,
-            (_, true) => Talk::Terse,
-            _ => Talk::All,
+            (true, _) => LogLevelChoice::Nothing,
+            (_, true) => LogLevelChoice::Terse,
+            _ => LogLevelChoice::All,
         };
         let file = match (&asked.log, &asked.log_more) {
             (Some(name), _) => Some(File::create(ctx.path(name))?),
@@ -43,7 +43,7 @@ impl Log {
             _ => None,
         };
         let zone = ctx.zone();
-        Ok(Log { talk, file, zone })
+        Ok(WgetLog { talk, file, zone })
     }
 
     fn put(&mut self, ctx: &mut Ctx<'_>, text: &str) {
@@ -55,21 +55,21 @@ impl Log {
 
     /// What is said unless `-q` or `-nv` is given.
     pub(super) fn all(&mut self, ctx: &mut Ctx<'_>, text: &str) {
-        if self.talk == Talk::All {
+        if self.talk == LogLevelChoice::All {
             self.put(ctx, text);
         }
     }
 
     /// What is said unless `-q` is given.
     pub(super) fn always(&mut self, ctx: &mut Ctx<'_>, text: &str) {
-        if self.talk >= Talk::Terse {
+        if self.talk >= LogLevelChoice::Terse {
             self.put(ctx, text);
         }
     }
 
     /// What is said with `-nv` only.
     pub(super) fn terse(&mut self, ctx: &mut Ctx<'_>, text: &str) {
-        if self.talk == Talk::Terse {
+        if self.talk == LogLevelChoice::Terse {
             self.put(ctx, text);
         }
     }
@@ -176,7 +176,12 @@ pub(super) struct Dots {
 
 impl Dots {
     /// `skipped` bytes are there already.
-    pub(super) fn new(log: &mut Log, ctx: &mut Ctx<'_>, whole: Option<u64>, skipped: u64) -> Dots {
+    pub(super) fn new(
+        log: &mut WgetLog,
+        ctx: &mut Ctx<'_>,
+        whole: Option<u64>,
+        skipped: u64,
+    ) -> Dots {
         let now = Instant::now();
         let mut dots = Dots { whole, done: skipped, dots: 0, begun: now, row: now };
         let rows = skipped / (DOT * ROW);
@@ -191,19 +196,19 @@ impl Dots {
         dots
     }
 
-    fn begin(&self, log: &mut Log, ctx: &mut Ctx<'_>, rows: u64) {
+    fn begin(&self, log: &mut WgetLog, ctx: &mut Ctx<'_>, rows: u64) {
         log.all(ctx, &format!("\n{:>6}K", rows * ROW * DOT / 1024));
     }
 
-    fn sign(&mut self, log: &mut Log, ctx: &mut Ctx<'_>, sign: char) {
+    fn sign(&mut self, log: &mut WgetLog, ctx: &mut Ctx<'_>, sign: char) {
         let gap = if self.dots.is_multiple_of(GROUP) { " " } else { "" };
         log.all(ctx, &format!("{gap}{sign}"));
         self.dots += 1;
     }
 
     /// So many bytes have come.
-    pub(super) fn add(&mut self, log: &mut Log, ctx: &mut Ctx<'_>, bytes: u64) {
-        if log.talk != Talk::All {
+    pub(super) fn add(&mut self, log: &mut WgetLog, ctx: &mut Ctx<'_>, bytes: u64) {
+        if log.talk != LogLevelChoice::All {
             self.done += bytes;
             return;
         }
@@ -219,7 +224,7 @@ impl Dots {
         }
     }
 
-    fn end_row(&mut self, log: &mut Log, ctx: &mut Ctx<'_>, at: u64, last: bool) {
+    fn end_row(&mut self, log: &mut WgetLog, ctx: &mut Ctx<'_>, at: u64, last: bool) {
         let mut text = String::new();
         if let Some(whole) = self.whole.filter(|w| *w > 0) {
             text = format!("{:3}%", 100 * at / whole);
@@ -238,7 +243,7 @@ impl Dots {
     }
 
     /// The body has ended; how long it took.
-    pub(super) fn end(mut self, log: &mut Log, ctx: &mut Ctx<'_>) -> Duration {
+    pub(super) fn end(mut self, log: &mut WgetLog, ctx: &mut Ctx<'_>) -> Duration {
         let took = self.begun.elapsed();
         let empty: u64 =
             (self.dots..ROW).map(|dot| if dot.is_multiple_of(GROUP) { 2 } else { 1 }).sum();

@@ -29,10 +29,10 @@ use std::time::{Duration, Instant};
 use box_applet::{Ctx, Ended, Exit, clock};
 
 use crate::cookies::Jar;
-use crate::world::{Node, World};
-use fetch::Job;
-use log::{Log, human, plain, span, speed};
-use options::Options;
+use crate::world::{HttpNode, TransferHost};
+use fetch::WgetRun;
+use log::{WgetLog, human, plain, span, speed};
+use options::WgetOptions;
 
 /// The wget whose manual this follows.
 const VERSION: &str = "1.21.3";
@@ -59,11 +59,11 @@ impl Fault {
 
 /// Runs `wget`.
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    Ok(with(ctx, args, &mut Node::default()))
+    Ok(with(ctx, args, &mut HttpNode::default()))
 }
 
 /// The same with any host.
-pub(crate) fn with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn World) -> Exit {
+pub(crate) fn with(ctx: &mut Ctx<'_>, args: &[Vec<u8>], world: &mut dyn TransferHost) -> Exit {
     let asked = match options::parse(args) {
         Ok(asked) => asked,
         Err(usage) => return wrong(ctx, &usage.to_string(), Fault::Usage),
@@ -107,7 +107,7 @@ fn wrong(ctx: &mut Ctx<'_>, why: &str, fault: Fault) -> Exit {
 }
 
 /// URLs of the command line, then those of `-i`, one a line.
-fn urls(ctx: &mut Ctx<'_>, asked: &Options) -> Result<Vec<Vec<u8>>, String> {
+fn urls(ctx: &mut Ctx<'_>, asked: &WgetOptions) -> Result<Vec<Vec<u8>>, String> {
     let mut urls = asked.urls.clone();
     if let Some(name) = &asked.list {
         let failed = |e| format!("{}: {}", plain(name), box_sys::strerror(&e));
@@ -118,8 +118,13 @@ fn urls(ctx: &mut Ctx<'_>, asked: &Options) -> Result<Vec<Vec<u8>>, String> {
     Ok(urls)
 }
 
-fn all(ctx: &mut Ctx<'_>, world: &mut dyn World, asked: &Options, urls: &[Vec<u8>]) -> Exit {
-    let log = match Log::new(ctx, asked) {
+fn all(
+    ctx: &mut Ctx<'_>,
+    world: &mut dyn TransferHost,
+    asked: &WgetOptions,
+    urls: &[Vec<u8>],
+) -> Exit {
+    let log = match WgetLog::new(ctx, asked) {
         Ok(log) => log,
         Err(e) => {
             ctx.error(box_sys::strerror(&e));
@@ -131,7 +136,7 @@ fn all(ctx: &mut Ctx<'_>, world: &mut dyn World, asked: &Options, urls: &[Vec<u8
         jar.load(&fs::read(ctx.path(name)).unwrap_or_default(), false, clock::now().0);
     }
     let begun = Instant::now();
-    let mut job = Job::new(ctx, world, asked, log, jar);
+    let mut job = WgetRun::new(ctx, world, asked, log, jar);
     let mut worst: Option<Fault> = None;
     for (n, url) in urls.iter().enumerate() {
         if n > 0 && asked.wait > 0.0 {
@@ -158,7 +163,7 @@ fn all(ctx: &mut Ctx<'_>, world: &mut dyn World, asked: &Options, urls: &[Vec<u8
     worst.map_or(Exit::SUCCESS, Fault::exit)
 }
 
-fn finished(job: &mut Job<'_, '_>, begun: Instant) {
+fn finished(job: &mut WgetRun<'_, '_>, begun: Instant) {
     let now = job.log.now();
     let (files, bytes, time) = (job.files, job.bytes, job.time);
     let mut text =

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// What is asked for.
 #[derive(Debug, Default)]
-pub(super) struct Options {
+pub(super) struct WgetOptions {
     pub(super) urls: Vec<Vec<u8>>,
     pub(super) help: bool,
     pub(super) version: bool,
@@ -54,28 +54,33 @@ pub(super) struct Options {
 
 /// What an option does.
 #[derive(Clone, Copy)]
-enum Kind {
-    Flag(fn(&mut Options) -> &mut bool),
-    Text(fn(&mut Options) -> &mut Option<Vec<u8>>),
+enum WgetOptionKind {
+    Flag(fn(&mut WgetOptions) -> &mut bool),
+    Text(fn(&mut WgetOptions) -> &mut Option<Vec<u8>>),
     Header,
-    Seconds(fn(&mut Options) -> &mut f64),
+    Seconds(fn(&mut WgetOptions) -> &mut f64),
     /// A number, or `inf`, which is 0.
-    Number(fn(&mut Options) -> &mut Option<f64>),
+    Number(fn(&mut WgetOptions) -> &mut Option<f64>),
     /// Taken, and without meaning here; whether it has a value.
     Ignored(bool),
     Refused(bool, &'static str),
 }
 
-struct Opt {
+struct WgetOption {
     /// `nv` is written `-nv`.
     short: &'static str,
     long: &'static str,
-    kind: Kind,
+    kind: WgetOptionKind,
     help: &'static str,
 }
 
-const fn opt(short: &'static str, long: &'static str, kind: Kind, help: &'static str) -> Opt {
-    Opt { short, long, kind, help }
+const fn opt(
+    short: &'static str,
+    long: &'static str,
+    kind: WgetOptionKind,
+    help: &'static str,
+) -> WgetOption {
+    WgetOption { short, long, kind, help }
 }
 
 const CHECKED: &str = "certificates are always checked: the sandbox's host speaks TLS";
@@ -84,134 +89,184 @@ const FILES: &str =
 const BY_HOST: &str = "the sandbox's host makes the connections, as its policy says";
 const NOT_HERE: &str = "it is not supported here";
 
-const OPTIONS: &[Opt] = &[
-    opt("V", "version", Kind::Flag(|o| &mut o.version), "print the version"),
-    opt("h", "help", Kind::Flag(|o| &mut o.help), "print this help"),
-    opt("o", "output-file", Kind::Text(|o| &mut o.log), "write messages to FILE"),
-    opt("a", "append-output", Kind::Text(|o| &mut o.log_more), "append messages to FILE"),
-    opt("q", "quiet", Kind::Flag(|o| &mut o.quiet), "write no messages"),
-    opt("v", "verbose", Kind::Flag(|o| &mut o.verbose), "write all messages (the default)"),
-    opt("nv", "no-verbose", Kind::Flag(|o| &mut o.terse), "write one line for a file"),
+const OPTIONS: &[WgetOption] = &[
+    opt("V", "version", WgetOptionKind::Flag(|o| &mut o.version), "print the version"),
+    opt("h", "help", WgetOptionKind::Flag(|o| &mut o.help), "print this help"),
+    opt("o", "output-file", WgetOptionKind::Text(|o| &mut o.log), "write messages to FILE"),
+    opt("a", "append-output", WgetOptionKind::Text(|o| &mut o.log_more), "append messages to FILE"),
+    opt("q", "quiet", WgetOptionKind::Flag(|o| &mut o.quiet), "write no messages"),
+    opt(
+        "v",
+        "verbose",
+        WgetOptionKind::Flag(|o| &mut o.verbose),
+        "write all messages (the default)",
+    ),
+    opt("nv", "no-verbose", WgetOptionKind::Flag(|o| &mut o.terse), "write one line for a file"),
     opt(
         "i",
         "input-file",
-        Kind::Text(|o| &mut o.list),
+        WgetOptionKind::Text(|o| &mut o.list),
         "read URLs from FILE, or - for standard input",
     ),
     opt(
         "t",
         "tries",
-        Kind::Number(|o| &mut o.tries),
+        WgetOptionKind::Number(|o| &mut o.tries),
         "try so often (0 for ever; the default is 20)",
     ),
-    opt("", "retry-connrefused", Kind::Flag(|o| &mut o.refused_too), "try again if nobody listens"),
-    opt("O", "output-document", Kind::Text(|o| &mut o.document), "write all documents to FILE"),
-    opt("nc", "no-clobber", Kind::Flag(|o| &mut o.no_clobber), "fetch no files that are there"),
-    opt("c", "continue", Kind::Flag(|o| &mut o.resume), "fetch the rest of files that are there"),
+    opt(
+        "",
+        "retry-connrefused",
+        WgetOptionKind::Flag(|o| &mut o.refused_too),
+        "try again if nobody listens",
+    ),
+    opt(
+        "O",
+        "output-document",
+        WgetOptionKind::Text(|o| &mut o.document),
+        "write all documents to FILE",
+    ),
+    opt(
+        "nc",
+        "no-clobber",
+        WgetOptionKind::Flag(|o| &mut o.no_clobber),
+        "fetch no files that are there",
+    ),
+    opt(
+        "c",
+        "continue",
+        WgetOptionKind::Flag(|o| &mut o.resume),
+        "fetch the rest of files that are there",
+    ),
     opt(
         "N",
         "timestamping",
-        Kind::Flag(|o| &mut o.newer),
+        WgetOptionKind::Flag(|o| &mut o.newer),
         "fetch only what is newer than the file",
     ),
     opt(
         "",
         "no-use-server-timestamps",
-        Kind::Flag(|o| &mut o.no_times),
+        WgetOptionKind::Flag(|o| &mut o.no_times),
         "files get the time of now",
     ),
-    opt("S", "server-response", Kind::Flag(|o| &mut o.show_head), "show the response's head"),
-    opt("", "spider", Kind::Flag(|o| &mut o.spider), "ask, and fetch nothing"),
-    opt("T", "timeout", Kind::Seconds(|o| &mut o.timeout), "give a connection so many seconds"),
-    opt("", "read-timeout", Kind::Seconds(|o| &mut o.timeout), ""),
-    opt("", "dns-timeout", Kind::Seconds(|o| &mut o.connect_timeout), ""),
-    opt("", "connect-timeout", Kind::Seconds(|o| &mut o.connect_timeout), ""),
-    opt("w", "wait", Kind::Seconds(|o| &mut o.wait), "wait between files"),
+    opt(
+        "S",
+        "server-response",
+        WgetOptionKind::Flag(|o| &mut o.show_head),
+        "show the response's head",
+    ),
+    opt("", "spider", WgetOptionKind::Flag(|o| &mut o.spider), "ask, and fetch nothing"),
+    opt(
+        "T",
+        "timeout",
+        WgetOptionKind::Seconds(|o| &mut o.timeout),
+        "give a connection so many seconds",
+    ),
+    opt("", "read-timeout", WgetOptionKind::Seconds(|o| &mut o.timeout), ""),
+    opt("", "dns-timeout", WgetOptionKind::Seconds(|o| &mut o.connect_timeout), ""),
+    opt("", "connect-timeout", WgetOptionKind::Seconds(|o| &mut o.connect_timeout), ""),
+    opt("w", "wait", WgetOptionKind::Seconds(|o| &mut o.wait), "wait between files"),
     opt(
         "",
         "waitretry",
-        Kind::Number(|o| &mut o.wait_retry),
+        WgetOptionKind::Number(|o| &mut o.wait_retry),
         "wait 1 to so many seconds before tries",
     ),
-    opt("P", "directory-prefix", Kind::Text(|o| &mut o.prefix), "put files into a folder"),
-    opt("", "user", Kind::Text(|o| &mut o.user), "the user's name"),
-    opt("", "http-user", Kind::Text(|o| &mut o.user), ""),
-    opt("", "password", Kind::Text(|o| &mut o.password), "the user's password"),
-    opt("", "http-password", Kind::Text(|o| &mut o.password), ""),
+    opt(
+        "P",
+        "directory-prefix",
+        WgetOptionKind::Text(|o| &mut o.prefix),
+        "put files into a folder",
+    ),
+    opt("", "user", WgetOptionKind::Text(|o| &mut o.user), "the user's name"),
+    opt("", "http-user", WgetOptionKind::Text(|o| &mut o.user), ""),
+    opt("", "password", WgetOptionKind::Text(|o| &mut o.password), "the user's password"),
+    opt("", "http-password", WgetOptionKind::Text(|o| &mut o.password), ""),
     opt(
         "",
         "auth-no-challenge",
-        Kind::Flag(|o| &mut o.no_challenge),
+        WgetOptionKind::Flag(|o| &mut o.no_challenge),
         "send them before they are asked for",
     ),
-    opt("", "header", Kind::Header, "send a header, as in 'Accept: text/plain'"),
-    opt("", "max-redirect", Kind::Number(|o| &mut o.redirects), "follow so many redirects (20)"),
-    opt("", "referer", Kind::Text(|o| &mut o.referer), "send a Referer"),
+    opt("", "header", WgetOptionKind::Header, "send a header, as in 'Accept: text/plain'"),
+    opt(
+        "",
+        "max-redirect",
+        WgetOptionKind::Number(|o| &mut o.redirects),
+        "follow so many redirects (20)",
+    ),
+    opt("", "referer", WgetOptionKind::Text(|o| &mut o.referer), "send a Referer"),
     opt(
         "",
         "save-headers",
-        Kind::Flag(|o| &mut o.save_head),
+        WgetOptionKind::Flag(|o| &mut o.save_head),
         "write the response's head into the file",
     ),
-    opt("U", "user-agent", Kind::Text(|o| &mut o.agent), "send another User-Agent"),
-    opt("", "load-cookies", Kind::Text(|o| &mut o.cookies), "read cookies from FILE"),
-    opt("", "save-cookies", Kind::Text(|o| &mut o.save_cookies), "write cookies to FILE"),
+    opt("U", "user-agent", WgetOptionKind::Text(|o| &mut o.agent), "send another User-Agent"),
+    opt("", "load-cookies", WgetOptionKind::Text(|o| &mut o.cookies), "read cookies from FILE"),
+    opt("", "save-cookies", WgetOptionKind::Text(|o| &mut o.save_cookies), "write cookies to FILE"),
     opt(
         "",
         "keep-session-cookies",
-        Kind::Flag(|o| &mut o.session_cookies),
+        WgetOptionKind::Flag(|o| &mut o.session_cookies),
         "those of the session, too",
     ),
-    opt("", "post-data", Kind::Text(|o| &mut o.post), "send a text by POST"),
-    opt("", "post-file", Kind::Text(|o| &mut o.post_file), "send a file by POST"),
-    opt("", "method", Kind::Text(|o| &mut o.method), "use another method"),
-    opt("", "body-data", Kind::Text(|o| &mut o.body), "with --method: send a text"),
-    opt("", "body-file", Kind::Text(|o| &mut o.body_file), "with --method: send a file"),
+    opt("", "post-data", WgetOptionKind::Text(|o| &mut o.post), "send a text by POST"),
+    opt("", "post-file", WgetOptionKind::Text(|o| &mut o.post_file), "send a file by POST"),
+    opt("", "method", WgetOptionKind::Text(|o| &mut o.method), "use another method"),
+    opt("", "body-data", WgetOptionKind::Text(|o| &mut o.body), "with --method: send a text"),
+    opt("", "body-file", WgetOptionKind::Text(|o| &mut o.body_file), "with --method: send a file"),
     opt(
         "",
         "content-disposition",
-        Kind::Flag(|o| &mut o.disposition),
+        WgetOptionKind::Flag(|o| &mut o.disposition),
         "take the name that the server gives",
     ),
-    opt("", "content-on-error", Kind::Flag(|o| &mut o.on_error), "write what comes with an error"),
+    opt(
+        "",
+        "content-on-error",
+        WgetOptionKind::Flag(|o| &mut o.on_error),
+        "write what comes with an error",
+    ),
     opt(
         "",
         "trust-server-names",
-        Kind::Flag(|o| &mut o.trust_names),
+        WgetOptionKind::Flag(|o| &mut o.trust_names),
         "name files by the last redirect",
     ),
-    opt("", "no-check-certificate", Kind::Refused(false, CHECKED), ""),
-    opt("", "check-certificate", Kind::Ignored(true), ""),
-    opt("", "ca-certificate", Kind::Refused(true, CHECKED), ""),
-    opt("", "certificate", Kind::Refused(true, BY_HOST), ""),
-    opt("r", "recursive", Kind::Refused(false, FILES), ""),
-    opt("m", "mirror", Kind::Refused(false, FILES), ""),
-    opt("p", "page-requisites", Kind::Refused(false, FILES), ""),
-    opt("b", "background", Kind::Refused(false, "end the command with & instead"), ""),
-    opt("", "limit-rate", Kind::Refused(true, NOT_HERE), ""),
-    opt("Q", "quota", Kind::Refused(true, NOT_HERE), ""),
-    opt("", "proxy-user", Kind::Refused(true, BY_HOST), ""),
-    opt("", "bind-address", Kind::Refused(true, BY_HOST), ""),
-    opt("", "no-proxy", Kind::Ignored(false), ""),
-    opt("", "no-hsts", Kind::Ignored(false), ""),
-    opt("", "no-cache", Kind::Ignored(false), ""),
-    opt("", "no-cookies", Kind::Ignored(false), ""),
-    opt("", "no-dns-cache", Kind::Ignored(false), ""),
-    opt("", "no-http-keep-alive", Kind::Ignored(false), ""),
-    opt("nd", "no-directories", Kind::Ignored(false), ""),
-    opt("nH", "no-host-directories", Kind::Ignored(false), ""),
-    opt("np", "no-parent", Kind::Ignored(false), ""),
-    opt("4", "inet4-only", Kind::Flag(|o| &mut o.ignored), ""),
-    opt("6", "inet6-only", Kind::Flag(|o| &mut o.ignored), ""),
-    opt("", "progress", Kind::Ignored(true), ""),
-    opt("", "show-progress", Kind::Ignored(false), ""),
-    opt("", "secure-protocol", Kind::Ignored(true), ""),
-    opt("", "no-config", Kind::Ignored(false), ""),
+    opt("", "no-check-certificate", WgetOptionKind::Refused(false, CHECKED), ""),
+    opt("", "check-certificate", WgetOptionKind::Ignored(true), ""),
+    opt("", "ca-certificate", WgetOptionKind::Refused(true, CHECKED), ""),
+    opt("", "certificate", WgetOptionKind::Refused(true, BY_HOST), ""),
+    opt("r", "recursive", WgetOptionKind::Refused(false, FILES), ""),
+    opt("m", "mirror", WgetOptionKind::Refused(false, FILES), ""),
+    opt("p", "page-requisites", WgetOptionKind::Refused(false, FILES), ""),
+    opt("b", "background", WgetOptionKind::Refused(false, "end the command with & instead"), ""),
+    opt("", "limit-rate", WgetOptionKind::Refused(true, NOT_HERE), ""),
+    opt("Q", "quota", WgetOptionKind::Refused(true, NOT_HERE), ""),
+    opt("", "proxy-user", WgetOptionKind::Refused(true, BY_HOST), ""),
+    opt("", "bind-address", WgetOptionKind::Refused(true, BY_HOST), ""),
+    opt("", "no-proxy", WgetOptionKind::Ignored(false), ""),
+    opt("", "no-hsts", WgetOptionKind::Ignored(false), ""),
+    opt("", "no-cache", WgetOptionKind::Ignored(false), ""),
+    opt("", "no-cookies", WgetOptionKind::Ignored(false), ""),
+    opt("", "no-dns-cache", WgetOptionKind::Ignored(false), ""),
+    opt("", "no-http-keep-alive", WgetOptionKind::Ignored(false), ""),
+    opt("nd", "no-directories", WgetOptionKind::Ignored(false), ""),
+    opt("nH", "no-host-directories", WgetOptionKind::Ignored(false), ""),
+    opt("np", "no-parent", WgetOptionKind::Ignored(false), ""),
+    opt("4", "inet4-only", WgetOptionKind::Flag(|o| &mut o.ignored), ""),
+    opt("6", "inet6-only", WgetOptionKind::Flag(|o| &mut o.ignored), ""),
+    opt("", "progress", WgetOptionKind::Ignored(true), ""),
+    opt("", "show-progress", WgetOptionKind::Ignored(false), ""),
+    opt("", "secure-protocol", WgetOptionKind::Ignored(true), ""),
+    opt("", "no-config", WgetOptionKind::Ignored(false), ""),
 ];
 
 /// A command line that does not fit, in GNU's words.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub(super) enum Usage {
+pub(super) enum WgetUsageError {
     #[error("unrecognized option '{0}'")]
     Unknown(String),
     #[error("option '{0}' is ambiguous")]
@@ -232,9 +287,14 @@ pub(super) enum Usage {
     Conflict(&'static str),
 }
 
-impl Kind {
+impl WgetOptionKind {
     fn takes_value(self) -> bool {
-        !matches!(self, Kind::Flag(_) | Kind::Ignored(false) | Kind::Refused(false, _))
+        !matches!(
+            self,
+            WgetOptionKind::Flag(_)
+                | WgetOptionKind::Ignored(false)
+                | WgetOptionKind::Refused(false, _)
+        )
     }
 }
 
@@ -243,8 +303,8 @@ fn shown(bytes: &[u8]) -> String {
 }
 
 /// Reads the arguments.
-pub(super) fn parse(args: &[Vec<u8>]) -> Result<Options, Usage> {
-    let mut asked = Options::default();
+pub(super) fn parse(args: &[Vec<u8>]) -> Result<WgetOptions, WgetUsageError> {
+    let mut asked = WgetOptions::default();
     let mut rest = args.iter().map(Vec::as_slice);
     while let Some(arg) = rest.next() {
         match arg {
@@ -260,7 +320,11 @@ pub(super) fn parse(args: &[Vec<u8>]) -> Result<Options, Usage> {
 
 type Rest<'a, 'r> = &'r mut dyn Iterator<Item = &'a [u8]>;
 
-fn long<'a>(asked: &mut Options, text: &'a [u8], rest: Rest<'a, '_>) -> Result<(), Usage> {
+fn long<'a>(
+    asked: &mut WgetOptions,
+    text: &'a [u8],
+    rest: Rest<'a, '_>,
+) -> Result<(), WgetUsageError> {
     let (name, value) = match text.iter().position(|b| *b == b'=') {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
         None => (text, None),
@@ -271,26 +335,32 @@ fn long<'a>(asked: &mut Options, text: &'a [u8], rest: Rest<'a, '_>) -> Result<(
     let mut begun = OPTIONS.iter().filter(|o| o.long.starts_with(&name));
     let opt = match (exact, begun.next(), begun.next()) {
         (Some(opt), ..) | (None, Some(opt), None) => opt,
-        (None, None, _) => return Err(Usage::Unknown(written)),
-        (None, Some(_), Some(_)) => return Err(Usage::Ambiguous(written)),
+        (None, None, _) => return Err(WgetUsageError::Unknown(written)),
+        (None, Some(_), Some(_)) => return Err(WgetUsageError::Ambiguous(written)),
     };
     let value = match (opt.kind.takes_value(), value) {
         (false, None) => &b""[..],
-        (false, Some(_)) => return Err(Usage::NoValue(format!("--{}", opt.long))),
+        (false, Some(_)) => return Err(WgetUsageError::NoValue(format!("--{}", opt.long))),
         (true, Some(value)) => value,
-        (true, None) => rest.next().ok_or_else(|| Usage::Value(format!("--{}", opt.long)))?,
+        (true, None) => {
+            rest.next().ok_or_else(|| WgetUsageError::Value(format!("--{}", opt.long)))?
+        }
     };
     apply(asked, opt, &format!("--{}", opt.long), value)
 }
 
-fn short<'a>(asked: &mut Options, letters: &'a [u8], rest: Rest<'a, '_>) -> Result<(), Usage> {
+fn short<'a>(
+    asked: &mut WgetOptions,
+    letters: &'a [u8],
+    rest: Rest<'a, '_>,
+) -> Result<(), WgetUsageError> {
     let mut letters = letters;
     while let Some(first) = letters.first() {
         // `-nv` and its kin are two letters.
         let size = if *first == b'n' { 2 } else { 1 };
         let name = letters.get(..size).unwrap_or(letters);
         let found = OPTIONS.iter().find(|o| !o.short.is_empty() && o.short.as_bytes() == name);
-        let opt = found.ok_or(Usage::Letter(char::from(*name.last().unwrap_or(first))))?;
+        let opt = found.ok_or(WgetUsageError::Letter(char::from(*name.last().unwrap_or(first))))?;
         letters = &letters[name.len()..];
         let written = format!("-{}", opt.short);
         if !opt.kind.takes_value() {
@@ -298,35 +368,42 @@ fn short<'a>(asked: &mut Options, letters: &'a [u8], rest: Rest<'a, '_>) -> Resu
             continue;
         }
         let value = if letters.is_empty() { rest.next() } else { Some(letters) };
-        let value = value.ok_or_else(|| Usage::Value(opt.short.to_owned()))?;
+        let value = value.ok_or_else(|| WgetUsageError::Value(opt.short.to_owned()))?;
         return apply(asked, opt, &written, value);
     }
     Ok(())
 }
 
-fn apply(asked: &mut Options, opt: &'static Opt, written: &str, value: &[u8]) -> Result<(), Usage> {
-    let number = || Usage::Number(opt.long, shown(value));
+fn apply(
+    asked: &mut WgetOptions,
+    opt: &'static WgetOption,
+    written: &str,
+    value: &[u8],
+) -> Result<(), WgetUsageError> {
+    let number = || WgetUsageError::Number(opt.long, shown(value));
     let parsed = || std::str::from_utf8(value).ok().and_then(|v| v.parse::<f64>().ok());
     let parsed = || parsed().filter(|n| (0.0..1e9).contains(n));
     match opt.kind {
-        Kind::Flag(flag) => *flag(asked) = true,
-        Kind::Text(text) => *text(asked) = Some(value.to_vec()),
-        Kind::Seconds(field) => *field(asked) = parsed().ok_or_else(number)?,
-        Kind::Number(field) if value == b"inf" => *field(asked) = Some(0.0),
-        Kind::Number(field) => *field(asked) = Some(parsed().ok_or_else(number)?),
-        Kind::Header if value.is_empty() => asked.headers.clear(),
-        Kind::Header if value.contains(&b':') => asked.headers.push(value.to_vec()),
-        Kind::Header => return Err(Usage::Header(opt.long, shown(value))),
-        Kind::Ignored(_) => {}
-        Kind::Refused(_, why) => return Err(Usage::Refused(written.to_owned(), why)),
+        WgetOptionKind::Flag(flag) => *flag(asked) = true,
+        WgetOptionKind::Text(text) => *text(asked) = Some(value.to_vec()),
+        WgetOptionKind::Seconds(field) => *field(asked) = parsed().ok_or_else(number)?,
+        WgetOptionKind::Number(field) if value == b"inf" => *field(asked) = Some(0.0),
+        WgetOptionKind::Number(field) => *field(asked) = Some(parsed().ok_or_else(number)?),
+        WgetOptionKind::Header if value.is_empty() => asked.headers.clear(),
+        WgetOptionKind::Header if value.contains(&b':') => asked.headers.push(value.to_vec()),
+        WgetOptionKind::Header => return Err(WgetUsageError::Header(opt.long, shown(value))),
+        WgetOptionKind::Ignored(_) => {}
+        WgetOptionKind::Refused(_, why) => {
+            return Err(WgetUsageError::Refused(written.to_owned(), why));
+        }
     }
     Ok(())
 }
 
-impl Options {
+impl WgetOptions {
     /// What GNU's wget does not take together.
-    fn check(&self) -> Result<(), Usage> {
-        let conflict = |why| Err(Usage::Conflict(why));
+    fn check(&self) -> Result<(), WgetUsageError> {
+        let conflict = |why| Err(WgetUsageError::Conflict(why));
         let posts = self.post.is_some() || self.post_file.is_some();
         let bodies = self.body.is_some() || self.body_file.is_some();
         if self.newer && self.no_clobber {
@@ -366,11 +443,13 @@ pub(super) fn help(out: &mut dyn Write) -> std::io::Result<()> {
             short => format!("-{short},"),
         };
         let value = match opt.kind {
-            Kind::Text(_) => "=TEXT",
-            Kind::Header => "=HEADER",
-            Kind::Seconds(_) => "=SECONDS",
-            Kind::Number(_) => "=NUMBER",
-            Kind::Flag(_) | Kind::Ignored(_) | Kind::Refused(..) => "",
+            WgetOptionKind::Text(_) => "=TEXT",
+            WgetOptionKind::Header => "=HEADER",
+            WgetOptionKind::Seconds(_) => "=SECONDS",
+            WgetOptionKind::Number(_) => "=NUMBER",
+            WgetOptionKind::Flag(_) | WgetOptionKind::Ignored(_) | WgetOptionKind::Refused(..) => {
+                ""
+            }
         };
         writeln!(out, "  {short:<4} --{:<30} {}", format!("{}{value}", opt.long), opt.help)?;
     }

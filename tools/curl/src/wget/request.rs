@@ -3,21 +3,21 @@
 use std::path::PathBuf;
 
 use box_applet::Ctx;
-use box_sys::http::{Header, Request};
+use box_sys::http::{Header, HttpRequest};
 use box_text::base64::encode;
 
 use super::VERSION;
-use super::options::Options;
-use crate::data::{Body, Piece};
+use super::options::WgetOptions;
+use crate::data::{BodyPiece, RequestBody};
 use crate::request::is_the_hosts;
 use crate::url::Url;
 
 /// A request as the next one to be sent.
 #[derive(Clone, Debug)]
-pub(super) struct Hop {
+pub(super) struct WgetHop {
     pub(super) url: Url,
     pub(super) method: Vec<u8>,
-    pub(super) body: Body,
+    pub(super) body: RequestBody,
     /// Whether user and password go with it.
     pub(super) authorized: bool,
     first: Url,
@@ -25,17 +25,21 @@ pub(super) struct Hop {
 
 /// What varies from try to try.
 #[derive(Debug, Default)]
-pub(super) struct Extra {
+pub(super) struct TryExtras {
     pub(super) start: u64,
     pub(super) since: Option<String>,
     pub(super) cookie: Option<Vec<u8>>,
 }
 
 /// The file of `--post-file` that is not there.
-pub(super) struct Missing(pub(super) Vec<u8>);
+pub(super) struct MissingPostFile(pub(super) Vec<u8>);
 
-impl Hop {
-    pub(super) fn first(ctx: &Ctx<'_>, asked: &Options, url: Url) -> Result<Hop, Missing> {
+impl WgetHop {
+    pub(super) fn first(
+        ctx: &Ctx<'_>,
+        asked: &WgetOptions,
+        url: Url,
+    ) -> Result<WgetHop, MissingPostFile> {
         let posts = asked.post.is_some() || asked.post_file.is_some();
         let method = match &asked.method {
             Some(method) => method.to_ascii_uppercase(),
@@ -46,20 +50,22 @@ impl Hop {
         let text = asked.post.as_ref().or(asked.body.as_ref());
         let file = asked.post_file.as_ref().or(asked.body_file.as_ref());
         let body = match (text, file) {
-            (Some(text), _) => Body::Pieces(vec![Piece::Bytes(text.clone())]),
-            (None, Some(name)) => file_body(ctx.path(name)).ok_or_else(|| Missing(name.clone()))?,
-            (None, None) => Body::None,
+            (Some(text), _) => RequestBody::Pieces(vec![BodyPiece::Bytes(text.clone())]),
+            (None, Some(name)) => {
+                file_body(ctx.path(name)).ok_or_else(|| MissingPostFile(name.clone()))?
+            }
+            (None, None) => RequestBody::None,
         };
         let authorized = asked.no_challenge;
-        Ok(Hop { first: url.clone(), url, method, body, authorized })
+        Ok(WgetHop { first: url.clone(), url, method, body, authorized })
     }
 
     /// Where a redirect leads. Only 307 and 308 keep method and body.
-    pub(super) fn redirected(&self, status: u16, url: Url) -> Hop {
-        let mut next = Hop { url, ..self.clone() };
+    pub(super) fn redirected(&self, status: u16, url: Url) -> WgetHop {
+        let mut next = WgetHop { url, ..self.clone() };
         if !matches!(status, 307 | 308) && self.method != b"HEAD" {
             next.method = b"GET".to_vec();
-            next.body = Body::None;
+            next.body = RequestBody::None;
         }
         if !next.is_at_home() {
             next.authorized = false;
@@ -73,7 +79,7 @@ impl Hop {
     }
 
     /// User and password, of the URL or the options.
-    pub(super) fn user(&self, asked: &Options) -> Option<Vec<u8>> {
+    pub(super) fn user(&self, asked: &WgetOptions) -> Option<Vec<u8>> {
         let (user, password) = match &self.url.user {
             Some((user, password)) => (user.clone(), password.clone()),
             None if self.is_at_home() => {
@@ -84,7 +90,7 @@ impl Hop {
         Some([user, b":".to_vec(), password].concat())
     }
 
-    pub(super) fn request(&self, asked: &Options, extra: &Extra) -> Request {
+    pub(super) fn request(&self, asked: &WgetOptions, extra: &TryExtras) -> HttpRequest {
         let mut headers: Vec<Header> = Vec::new();
         let mut set = |name: &str, value: &[u8]| headers.push((name.into(), value.to_vec()));
         if let Some(referer) = &asked.referer {
@@ -106,7 +112,7 @@ impl Hop {
         if let Some(user) = self.user(asked).filter(|_| self.authorized) {
             set("Authorization", &[b"Basic ", encode(&user).as_bytes()].concat());
         }
-        if self.body != Body::None {
+        if self.body != RequestBody::None {
             set("Content-Type", b"application/x-www-form-urlencoded");
         }
         if let Some(cookie) = &extra.cookie {
@@ -115,7 +121,7 @@ impl Hop {
         for line in &asked.headers {
             custom(&mut headers, line, self.is_at_home());
         }
-        Request {
+        HttpRequest {
             method: self.method.clone(),
             url: self.url.text(),
             headers,
@@ -140,10 +146,10 @@ fn custom(headers: &mut Vec<Header>, line: &[u8], at_home: bool) {
     headers.push((name.to_vec(), value.to_vec()));
 }
 
-fn file_body(path: PathBuf) -> Option<Body> {
+fn file_body(path: PathBuf) -> Option<RequestBody> {
     let meta = std::fs::metadata(&path).ok()?;
     if meta.is_file() {
-        return Some(Body::Pieces(vec![Piece::File(path, meta.len())]));
+        return Some(RequestBody::Pieces(vec![BodyPiece::File(path, meta.len())]));
     }
-    (!meta.is_dir()).then_some(Body::Stream(path))
+    (!meta.is_dir()).then_some(RequestBody::Stream(path))
 }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use box_applet::Ctx;
 use box_text::time::{Zone, strftime};
 
-use super::options::Options;
+use super::options::WgetOptions;
 use crate::url::{self, Url};
 
 /// Names longer than file systems take lose their end.
@@ -16,7 +16,7 @@ const MAX_NAME: usize = 240;
 
 /// The document's place.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum DocumentPlace {
     Stdout,
     /// The file of `-O`, which all documents of a command share.
     Shared(Vec<u8>),
@@ -24,21 +24,21 @@ pub(super) enum Place {
     Own(Vec<u8>, PathBuf),
 }
 
-impl Place {
+impl DocumentPlace {
     /// How messages call it.
     pub(super) fn shown(&self) -> &[u8] {
         match self {
-            Place::Stdout => b"STDOUT",
-            Place::Shared(name) | Place::Own(name, _) => name,
+            DocumentPlace::Stdout => b"STDOUT",
+            DocumentPlace::Shared(name) | DocumentPlace::Own(name, _) => name,
         }
     }
 
     /// Bytes that are there.
     pub(super) fn len(&self, ctx: &Ctx<'_>) -> u64 {
         let path = match self {
-            Place::Stdout => return 0,
-            Place::Shared(name) => ctx.path(name),
-            Place::Own(_, path) => path.clone(),
+            DocumentPlace::Stdout => return 0,
+            DocumentPlace::Shared(name) => ctx.path(name),
+            DocumentPlace::Own(_, path) => path.clone(),
         };
         fs::metadata(path).map_or(0, |m| if m.is_file() { m.len() } else { 0 })
     }
@@ -73,7 +73,7 @@ pub(super) fn safe(name: &[u8]) -> Vec<u8> {
 }
 
 /// With the folder of `-P`.
-pub(super) fn placed(asked: &Options, name: &[u8]) -> Vec<u8> {
+pub(super) fn placed(asked: &WgetOptions, name: &[u8]) -> Vec<u8> {
     match asked.prefix.as_deref().filter(|p| !p.is_empty() && *p != b".") {
         Some(prefix) => [prefix.strip_suffix(b"/").unwrap_or(prefix), b"/", name].concat(),
         None => name.to_vec(),

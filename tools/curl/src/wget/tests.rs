@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
-use box_applet::Sink;
+use box_applet::OutputSink;
 
 use crate::tests::{Folder, Host, Ran, applet};
 
 fn run(cwd: &Path, stdin: &str, line: &[&str]) -> Ran {
     let out = Rc::new(RefCell::new(Vec::new()));
-    let sink = Sink::Buffer(out.clone());
+    let sink = OutputSink::Buffer(out.clone());
     let mut ran = applet("wget", super::with, cwd, Host::default(), stdin, sink, line);
     ran.out = String::from_utf8_lossy(&out.borrow()).into_owned();
     ran
@@ -90,7 +90,7 @@ fn statuses_are_gnus() {
     // The smallest counts.
     fails(&["-q", "http://h/404", "http://h/refused"], 4, "");
     let host = Host::nowhere();
-    let sink = Sink::Buffer(Rc::default());
+    let sink = OutputSink::Buffer(Rc::default());
     let ran = applet("wget", super::with, &f.0, host, "", sink, &["http://example.com/"]);
     assert_eq!(ran.status, 4);
     assert!(

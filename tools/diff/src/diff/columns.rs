@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthChar;
 const GUTTER: isize = 3;
 
 /// The layout for a width.
-pub struct Columns {
+pub struct SideColumns {
     /// Width of each column.
     half: usize,
     /// Where the right column begins.
@@ -22,14 +22,14 @@ pub struct Columns {
     expand: bool,
 }
 
-impl Columns {
+impl SideColumns {
     /// Columns for lines of this width, with tab stops every `tab` columns; `expand` writes spaces for tabs.
-    pub fn new(width: usize, tab: usize, expand: bool) -> Columns {
+    pub fn new(width: usize, tab: usize, expand: bool) -> SideColumns {
         let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX / 4);
         let (w, step) = (signed(width), if expand { 1 } else { signed(tab) });
         let right = (w + step + GUTTER) / (2 * step) * step;
         let half = (right - GUTTER).min(w - right).max(0) as usize;
-        Columns { half, right: if half == 0 { width } else { right as usize }, tab, expand }
+        SideColumns { half, right: if half == 0 { width } else { right as usize }, tab, expand }
     }
 
     /// One row. A line comes with its newline, if it has one.

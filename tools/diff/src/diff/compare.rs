@@ -2,7 +2,7 @@
 
 use imara_diff::{Algorithm, Diff, InternedInput, TokenSource};
 
-use super::Options;
+use super::DiffOptions;
 
 /// What counts as equal in two lines.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,14 +65,14 @@ impl Equality {
 
 /// A change: lines `old` of the first text against `new` of the second, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct LineChange {
     pub old: std::ops::Range<usize>,
     pub new: std::ops::Range<usize>,
     /// Only blank or matching lines are concerned: not a difference by itself.
     pub ignored: bool,
 }
 
-impl Change {
+impl LineChange {
     /// What it is in ed's commands and in normal output: `a`, `c` or `d`.
     pub fn letter(&self) -> char {
         match (self.old.is_empty(), self.new.is_empty()) {
@@ -84,12 +84,12 @@ impl Change {
 }
 
 /// Two texts as lines, with what changed.
-pub struct Compared<'a> {
+pub struct TextComparison<'a> {
     /// Lines with their newlines.
     pub old: Vec<&'a [u8]>,
     pub new: Vec<&'a [u8]>,
     /// Changes in order; empty if there is none that counts.
-    pub changes: Vec<Change>,
+    pub changes: Vec<LineChange>,
 }
 
 /// Keys of lines as a token source.
@@ -118,14 +118,14 @@ impl<'a, 'b> TokenSource for Keys<'a, 'b> {
 }
 
 /// The changes from some lines to others, in order, none of them ignored.
-pub fn changes(old: &[&[u8]], new: &[&[u8]], equality: Equality, minimal: bool) -> Vec<Change> {
+pub fn changes(old: &[&[u8]], new: &[&[u8]], equality: Equality, minimal: bool) -> Vec<LineChange> {
     let input = InternedInput::new(Keys { lines: old, equality }, Keys { lines: new, equality });
     let algorithm = if minimal { Algorithm::MyersMinimal } else { Algorithm::Myers };
     let mut diff = Diff::compute(algorithm, &input);
     // Slides changes as far down as they go, which is where GNU diff puts them.
     diff.postprocess_no_heuristic(&input);
     diff.hunks()
-        .map(|h| Change {
+        .map(|h| LineChange {
             old: h.before.start as usize..h.before.end as usize,
             new: h.after.start as usize..h.after.end as usize,
             ignored: false,
@@ -133,9 +133,9 @@ pub fn changes(old: &[&[u8]], new: &[&[u8]], equality: Equality, minimal: bool) 
         .collect()
 }
 
-impl<'a> Compared<'a> {
+impl<'a> TextComparison<'a> {
     /// Compares line by line.
-    pub fn new(options: &Options, old: &'a [u8], new: &'a [u8]) -> Compared<'a> {
+    pub fn new(options: &DiffOptions, old: &'a [u8], new: &'a [u8]) -> TextComparison<'a> {
         let (old, new) = (lines(old), lines(new));
         let equality = options.equality;
         let mut changes = changes(&old, &new, equality, options.minimal);
@@ -153,7 +153,7 @@ impl<'a> Compared<'a> {
         if changes.iter().all(|c| c.ignored) {
             changes.clear();
         }
-        Compared { old, new, changes }
+        TextComparison { old, new, changes }
     }
 }
 

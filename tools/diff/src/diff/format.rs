@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use box_text::time::{Zone, civil, strftime};
 
-use super::columns::Columns;
-use super::compare::{Change, Compared};
-use super::{Form, Options, Side, merged};
+use super::columns::SideColumns;
+use super::compare::{LineChange, TextComparison};
+use super::{DiffFile, DiffForm, DiffOptions, merged};
 
 const NO_NEWLINE: &[u8] = b"\n\\ No newline at end of file\n";
 
@@ -28,34 +28,34 @@ const COLORS: Palette = Palette {
     reset: "\x1b[0m",
 };
 
-struct Printer<'a> {
+struct DiffPrinter<'a> {
     out: &'a mut dyn Write,
-    options: &'a Options,
+    options: &'a DiffOptions,
     palette: &'a Palette,
 }
 
 /// Prints the changes in the form asked for.
 pub fn print(
     out: &mut dyn Write,
-    options: &Options,
-    a: &Side,
-    b: &Side,
-    lines: &Compared<'_>,
+    options: &DiffOptions,
+    a: &DiffFile,
+    b: &DiffFile,
+    lines: &TextComparison<'_>,
 ) -> io::Result<()> {
     let palette = if options.color { &COLORS } else { &PLAIN };
-    let mut p = Printer { out, options, palette };
+    let mut p = DiffPrinter { out, options, palette };
     match options.form {
-        Form::Normal => p.normal(lines),
-        Form::Unified(n) => p.unified(a, b, lines, n),
-        Form::Context(n) => p.context(a, b, lines, n),
-        Form::Ed => p.ed(lines),
-        Form::ForwardEd => p.forward_ed(lines),
-        Form::Rcs => p.rcs(lines),
-        Form::Merged => merged::print(p.out, &options.formats, lines, &|text: &[u8]| {
+        DiffForm::Normal => p.normal(lines),
+        DiffForm::Unified(n) => p.unified(a, b, lines, n),
+        DiffForm::Context(n) => p.context(a, b, lines, n),
+        DiffForm::Ed => p.ed(lines),
+        DiffForm::ForwardEd => p.forward_ed(lines),
+        DiffForm::Rcs => p.rcs(lines),
+        DiffForm::Merged => merged::print(p.out, &options.formats, lines, &|text: &[u8]| {
             if options.expand_tabs { expand(text, options.tab) } else { text.to_vec() }
         }),
-        Form::SideBySide => p.side_by_side(lines),
-        Form::Brief => Ok(()),
+        DiffForm::SideBySide => p.side_by_side(lines),
+        DiffForm::Brief => Ok(()),
     }
 }
 
@@ -69,14 +69,14 @@ fn range(r: &std::ops::Range<usize>) -> String {
 }
 
 /// Changes that share context, with the context's extent in both texts.
-struct Hunk<'a> {
-    changes: &'a [Change],
+struct DiffHunk<'a> {
+    changes: &'a [LineChange],
     old: std::ops::Range<usize>,
     new: std::ops::Range<usize>,
 }
 
 /// Groups changes that are at most `2 * n` lines apart.
-fn hunks<'a>(lines: &'a Compared<'_>, n: usize) -> Vec<Hunk<'a>> {
+fn hunks<'a>(lines: &'a TextComparison<'_>, n: usize) -> Vec<DiffHunk<'a>> {
     let mut out = Vec::new();
     let mut from = 0;
     for i in 0..lines.changes.len() {
@@ -94,7 +94,7 @@ fn hunks<'a>(lines: &'a Compared<'_>, n: usize) -> Vec<Hunk<'a>> {
         let (first, last) = (&changes[0], &changes[changes.len() - 1]);
         let before = n.min(first.old.start).min(first.new.start);
         let after = n.min(lines.old.len() - last.old.end).min(lines.new.len() - last.new.end);
-        out.push(Hunk {
+        out.push(DiffHunk {
             changes,
             old: first.old.start - before..last.old.end + after,
             new: first.new.start - before..last.new.end + after,
@@ -103,7 +103,7 @@ fn hunks<'a>(lines: &'a Compared<'_>, n: usize) -> Vec<Hunk<'a>> {
     out
 }
 
-impl Printer<'_> {
+impl DiffPrinter<'_> {
     /// One line with its prefix; a missing newline is said.
     fn line(&mut self, prefix: &str, line: &[u8], color: &str) -> io::Result<()> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
@@ -135,7 +135,7 @@ impl Printer<'_> {
         writeln!(self.out, "{color}{text}{reset}")
     }
 
-    fn normal(&mut self, lines: &Compared<'_>) -> io::Result<()> {
+    fn normal(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
         for c in lines.changes.iter().filter(|c| !c.ignored) {
             let letter = c.letter();
             self.colored(
@@ -156,7 +156,7 @@ impl Printer<'_> {
     }
 
     /// File name and time, or the label.
-    fn heading(&self, side: &Side, index: usize) -> Vec<u8> {
+    fn heading(&self, side: &DiffFile, index: usize) -> Vec<u8> {
         if let Some(label) = self.options.labels.get(index) {
             return label.clone();
         }
@@ -164,7 +164,7 @@ impl Printer<'_> {
         [&side.name[..], b"\t", &time(nanos, &self.options.zone)].concat()
     }
 
-    fn headings(&mut self, marks: [&str; 2], a: &Side, b: &Side) -> io::Result<()> {
+    fn headings(&mut self, marks: [&str; 2], a: &DiffFile, b: &DiffFile) -> io::Result<()> {
         for (i, (mark, side)) in marks.into_iter().zip([a, b]).enumerate() {
             let heading = self.heading(side, i);
             self.out.write_all(self.palette.header.as_bytes())?;
@@ -178,7 +178,7 @@ impl Printer<'_> {
     }
 
     /// The nearest line before `at` that the function expression matches, cut to 40 bytes.
-    fn function(&self, lines: &Compared<'_>, at: usize) -> Vec<u8> {
+    fn function(&self, lines: &TextComparison<'_>, at: usize) -> Vec<u8> {
         let Some(regex) = &self.options.function else { return Vec::new() };
         let found = lines.old[..at].iter().rev().find_map(|l| {
             let text = l.strip_suffix(b"\n").unwrap_or(l);
@@ -187,7 +187,13 @@ impl Printer<'_> {
         found.map_or_else(Vec::new, |t| [b" ", t[..t.len().min(40)].trim_ascii_end()].concat())
     }
 
-    fn unified(&mut self, a: &Side, b: &Side, lines: &Compared<'_>, n: usize) -> io::Result<()> {
+    fn unified(
+        &mut self,
+        a: &DiffFile,
+        b: &DiffFile,
+        lines: &TextComparison<'_>,
+        n: usize,
+    ) -> io::Result<()> {
         self.headings(["---", "+++"], a, b)?;
         let span = |r: &std::ops::Range<usize>| match r.len() {
             1 => (r.start + 1).to_string(),
@@ -225,7 +231,13 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn context(&mut self, a: &Side, b: &Side, lines: &Compared<'_>, n: usize) -> io::Result<()> {
+    fn context(
+        &mut self,
+        a: &DiffFile,
+        b: &DiffFile,
+        lines: &TextComparison<'_>,
+        n: usize,
+    ) -> io::Result<()> {
         self.headings(["***", "---"], a, b)?;
         for hunk in hunks(lines, n) {
             let function =
@@ -270,7 +282,7 @@ impl Printer<'_> {
     }
 
     /// An ed script, last change first, so that line numbers stay valid.
-    fn ed(&mut self, lines: &Compared<'_>) -> io::Result<()> {
+    fn ed(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
         for c in lines.changes.iter().rev().filter(|c| !c.ignored) {
             writeln!(self.out, "{}{}", range(&c.old), c.letter())?;
             if c.new.is_empty() {
@@ -300,7 +312,7 @@ impl Printer<'_> {
     }
 
     /// The same forward: the letter before the lines, which are those of the first file as it is.
-    fn forward_ed(&mut self, lines: &Compared<'_>) -> io::Result<()> {
+    fn forward_ed(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
         for c in lines.changes.iter().filter(|c| !c.ignored) {
             writeln!(self.out, "{}{}", c.letter(), range(&c.old).replace(',', " "))?;
             if !c.new.is_empty() {
@@ -312,7 +324,7 @@ impl Printer<'_> {
     }
 
     /// Lines that go and lines that come, counted in the first file (rcsfile(5)).
-    fn rcs(&mut self, lines: &Compared<'_>) -> io::Result<()> {
+    fn rcs(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
         for c in lines.changes.iter().filter(|c| !c.ignored) {
             if !c.old.is_empty() {
                 writeln!(self.out, "d{} {}", c.old.start + 1, c.old.len())?;
@@ -330,9 +342,9 @@ impl Printer<'_> {
         lines.iter().try_for_each(|line| self.out.write_all(line))
     }
 
-    fn side_by_side(&mut self, lines: &Compared<'_>) -> io::Result<()> {
+    fn side_by_side(&mut self, lines: &TextComparison<'_>) -> io::Result<()> {
         let o = self.options;
-        let columns = Columns::new(o.width, o.tab, o.expand_tabs);
+        let columns = SideColumns::new(o.width, o.tab, o.expand_tabs);
         let (mut i, mut j) = (0, 0);
         let mut changes = lines.changes.iter();
         loop {

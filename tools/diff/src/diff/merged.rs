@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use super::compare::Compared;
+use super::compare::TextComparison;
 
 /// Most columns and digits that a format may ask for.
 const WIDEST: usize = 999_999;
@@ -33,7 +33,7 @@ pub struct Formats {
 
 /// The formats that are written, where they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct DiffWritten {
     pub old_group: Option<Vec<u8>>,
     pub new_group: Option<Vec<u8>>,
     pub unchanged_group: Option<Vec<u8>>,
@@ -43,9 +43,9 @@ pub struct Written {
     pub unchanged_line: Option<Vec<u8>>,
 }
 
-impl Written {
+impl DiffWritten {
     /// Adds formats; false if another value stands already at the place of one.
-    pub fn add(&mut self, more: Written) -> bool {
+    pub fn add(&mut self, more: DiffWritten) -> bool {
         let pairs = [
             (&mut self.old_group, more.old_group),
             (&mut self.new_group, more.new_group),
@@ -68,7 +68,7 @@ impl Written {
 
 impl Formats {
     /// Returns the formats with defaults for those that are not written.
-    pub fn new(written: Written) -> Formats {
+    pub fn new(written: DiffWritten) -> Formats {
         let changed = written.changed_group.clone();
         let group = |own: Option<Vec<u8>>, all: &[u8]| {
             own.or_else(|| changed.clone()).unwrap_or_else(|| all.to_vec())
@@ -88,9 +88,9 @@ impl Formats {
     }
 
     /// Returns the formats of `-D NAME`: what is old where NAME is not defined, what is new where it is.
-    pub fn ifdef(name: &[u8]) -> Written {
+    pub fn ifdef(name: &[u8]) -> DiffWritten {
         let text = |parts: &[&[u8]]| Some(parts.concat());
-        Written {
+        DiffWritten {
             old_group: text(&[b"#ifndef ", name, b"\n%<#endif /* ! ", name, b" */\n"]),
             new_group: text(&[b"#ifdef ", name, b"\n%>#endif /* ", name, b" */\n"]),
             unchanged_group: text(&[b"%="]),
@@ -103,7 +103,7 @@ impl Formats {
                 name,
                 b" */\n",
             ]),
-            ..Written::default()
+            ..DiffWritten::default()
         }
     }
 
@@ -118,10 +118,10 @@ impl Formats {
 pub fn print(
     out: &mut dyn Write,
     formats: &Formats,
-    lines: &Compared<'_>,
+    lines: &TextComparison<'_>,
     expand: &dyn Fn(&[u8]) -> Vec<u8>,
 ) -> io::Result<()> {
-    let mut printer = Printer { out, formats, lines, expand };
+    let mut printer = MergedPrinter { out, formats, lines, expand };
     let (mut old, mut new) = (0, 0);
     for change in lines.changes.iter().filter(|change| !change.ignored) {
         printer.same(old..change.old.start, new..change.new.start)?;
@@ -130,7 +130,7 @@ pub fn print(
             (_, true) => &formats.old_group,
             _ => &formats.changed_group,
         };
-        let group = Group { old: change.old.clone(), new: change.new.clone() };
+        let group = DiffGroup { old: change.old.clone(), new: change.new.clone() };
         printer.group(format, &group, None)?;
         (old, new) = (change.old.end, change.new.end);
     }
@@ -138,12 +138,12 @@ pub fn print(
 }
 
 /// Lines of both texts that make a group.
-struct Group {
+struct DiffGroup {
     old: Range<usize>,
     new: Range<usize>,
 }
 
-impl Group {
+impl DiffGroup {
     /// The number that a letter stands for: small ones for the old text, large ones for the new.
     fn number(&self, letter: u8) -> Option<usize> {
         let range = if letter.is_ascii_lowercase() { &self.old } else { &self.new };
@@ -158,10 +158,10 @@ impl Group {
     }
 }
 
-struct Printer<'a, 'l> {
+struct MergedPrinter<'a, 'l> {
     out: &'a mut dyn Write,
     formats: &'a Formats,
-    lines: &'a Compared<'l>,
+    lines: &'a TextComparison<'l>,
     expand: &'a dyn Fn(&[u8]) -> Vec<u8>,
 }
 
@@ -170,24 +170,24 @@ enum Common<'f> {
     /// `%%`, `%c'C'`, and a `%` that begins nothing.
     Byte(u8),
     /// A number by its letter.
-    Number(Number, u8),
+    Number(DiffNumber, u8),
     /// Something else; the text begins with its letter.
     Other(&'f [u8]),
 }
 
-impl Printer<'_, '_> {
+impl MergedPrinter<'_, '_> {
     fn same(&mut self, old: Range<usize>, new: Range<usize>) -> io::Result<()> {
         if old.is_empty() && new.is_empty() {
             return Ok(());
         }
-        self.group(&self.formats.unchanged_group, &Group { old, new }, None).map(|_| ())
+        self.group(&self.formats.unchanged_group, &DiffGroup { old, new }, None).map(|_| ())
     }
 
     /// Writes a group by its format, to the byte `end` if there is one; what is behind that is given back.
     fn group<'f>(
         &mut self,
         format: &'f [u8],
-        group: &Group,
+        group: &DiffGroup,
         end: Option<u8>,
     ) -> io::Result<&'f [u8]> {
         let mut rest = format;
@@ -242,7 +242,11 @@ impl Printer<'_, '_> {
     }
 
     /// `A=B?THEN:ELSE)`: writes one of both; `None` if it is not written so.
-    fn conditional<'f>(&mut self, text: &'f [u8], group: &Group) -> io::Result<Option<&'f [u8]>> {
+    fn conditional<'f>(
+        &mut self,
+        text: &'f [u8],
+        group: &DiffGroup,
+    ) -> io::Result<Option<&'f [u8]>> {
         let value = |text: &'f [u8]| -> Option<(usize, &'f [u8])> {
             let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
             if digits > 0 {
@@ -262,7 +266,7 @@ impl Printer<'_, '_> {
     fn branch<'f>(
         &mut self,
         format: &'f [u8],
-        group: &Group,
+        group: &DiffGroup,
         end: u8,
         is_taken: bool,
     ) -> io::Result<&'f [u8]> {
@@ -271,7 +275,7 @@ impl Printer<'_, '_> {
         }
         let mut nothing = io::sink();
         let (formats, lines, expand) = (self.formats, self.lines, self.expand);
-        Printer { out: &mut nothing, formats, lines, expand }.group(format, group, Some(end))
+        MergedPrinter { out: &mut nothing, formats, lines, expand }.group(format, group, Some(end))
     }
 
     /// Writes lines by their format.
@@ -332,7 +336,7 @@ fn common(text: &[u8]) -> (Common<'_>, &[u8]) {
             _ => {}
         }
     }
-    match Number::parse(text) {
+    match DiffNumber::parse(text) {
         Some((number, [letter, rest @ ..])) => (Common::Number(number, *letter), rest),
         _ => (Common::Other(text), text),
     }
@@ -344,7 +348,7 @@ fn decimal(digits: &[u8]) -> usize {
 }
 
 /// How a number is written: `printf`'s flags, width, precision and base.
-struct Number {
+struct DiffNumber {
     is_left: bool,
     is_filled: bool,
     width: usize,
@@ -352,9 +356,9 @@ struct Number {
     base: u8,
 }
 
-impl Number {
+impl DiffNumber {
     /// Reads `[-'0][WIDTH][.[PREC]]{doxX}`; what follows it is given back.
-    fn parse(text: &[u8]) -> Option<(Number, &[u8])> {
+    fn parse(text: &[u8]) -> Option<(DiffNumber, &[u8])> {
         let flags = text.iter().take_while(|c| b"-'0".contains(c)).count();
         let (flags, rest) = text.split_at(flags);
         let digits = rest.iter().take_while(|c| c.is_ascii_digit()).count();
@@ -366,7 +370,7 @@ impl Number {
             rest = &after[digits..];
         }
         let (base, rest) = rest.split_first().filter(|(base, _)| b"doxX".contains(base))?;
-        let number = Number {
+        let number = DiffNumber {
             is_left: flags.contains(&b'-'),
             is_filled: flags.contains(&b'0'),
             width: decimal(width).min(WIDEST),

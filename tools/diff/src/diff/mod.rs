@@ -21,20 +21,20 @@ mod tree;
 use box_text::time::Zone;
 use std::io::{self, Write};
 
-use box_applet::command::{Command, Stream};
+use box_applet::command::{ChildCommand, ChildStream};
 use box_applet::opts::UsageError;
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Stat, meta, path};
-use box_text::glob::Pattern;
+use box_sys::{FileKind, Stat, meta, path};
+use box_text::glob::GlobPattern;
 use box_text::regex::Regex;
 
 pub use compare::{Equality, lines};
 use merged::Formats;
-use options::{Flag, Refusal, SPEC};
+use options::{DiffFlag, DiffRefusal, SPEC};
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum DiffForm {
     Normal,
     Unified(usize),
     Context(usize),
@@ -47,8 +47,8 @@ pub enum Form {
 }
 
 /// What a run compares and prints.
-pub struct Options {
-    pub form: Form,
+pub struct DiffOptions {
+    pub form: DiffForm,
     /// For [`Form::Merged`].
     pub formats: Formats,
     /// Each output goes through `pr`.
@@ -67,7 +67,7 @@ pub struct Options {
     pub new_file: bool,
     pub new_first: bool,
     pub no_dereference: bool,
-    pub excludes: Vec<Pattern>,
+    pub excludes: Vec<GlobPattern>,
     pub labels: Vec<Vec<u8>>,
     /// For the times in headings.
     pub zone: Zone,
@@ -83,19 +83,19 @@ pub struct Options {
     pub given: String,
 }
 
-impl Options {
+impl DiffOptions {
     /// Whether of files that are the same something is printed, too.
     fn prints_same(&self) -> bool {
         match self.form {
-            Form::SideBySide => !self.no_common,
-            Form::Merged => !self.formats.is_silent_of_same(),
+            DiffForm::SideBySide => !self.no_common,
+            DiffForm::Merged => !self.formats.is_silent_of_same(),
             _ => false,
         }
     }
 }
 
 /// A file to compare.
-pub struct Side {
+pub struct DiffFile {
     pub name: Vec<u8>,
     /// `None` for standard input and for absent files.
     pub stat: Option<Stat>,
@@ -112,28 +112,30 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         asked => SPEC.answer(ctx, asked, Exit::USAGE),
     })?;
     let options = options::options(ctx, &parsed, args).map_err(|refusal| match refusal {
-        Refusal::Usage(text) => usage_error(ctx, &[text.as_bytes()]),
-        Refusal::Other(text) => {
+        DiffRefusal::Usage(text) => usage_error(ctx, &[text.as_bytes()]),
+        DiffRefusal::Other(text) => {
             ctx.error(text);
             Exit::USAGE
         }
     })?;
     let operands = &parsed.operands;
-    let pairs: Vec<(&[u8], &[u8])> = match (parsed.last(Flag::FromFile), parsed.last(Flag::ToFile))
-    {
-        (Some(_), Some(_)) => {
-            ctx.error("--from-file and --to-file both specified");
-            return Ok(Exit::USAGE);
-        }
-        (Some(from), None) => operands.iter().map(|operand| (from, &operand[..])).collect(),
-        (None, Some(to)) => operands.iter().map(|operand| (&operand[..], to)).collect(),
-        (None, None) => match operands.as_slice() {
-            [a, b] => vec![(a, b)],
-            [] => return Err(usage_error(ctx, &[b"missing operand after 'diff'"])),
-            [one] => return Err(usage_error(ctx, &[b"missing operand after '", one, b"'"])),
-            [_, _, extra, ..] => return Err(usage_error(ctx, &[b"extra operand '", extra, b"'"])),
-        },
-    };
+    let pairs: Vec<(&[u8], &[u8])> =
+        match (parsed.last(DiffFlag::FromFile), parsed.last(DiffFlag::ToFile)) {
+            (Some(_), Some(_)) => {
+                ctx.error("--from-file and --to-file both specified");
+                return Ok(Exit::USAGE);
+            }
+            (Some(from), None) => operands.iter().map(|operand| (from, &operand[..])).collect(),
+            (None, Some(to)) => operands.iter().map(|operand| (&operand[..], to)).collect(),
+            (None, None) => match operands.as_slice() {
+                [a, b] => vec![(a, b)],
+                [] => return Err(usage_error(ctx, &[b"missing operand after 'diff'"])),
+                [one] => return Err(usage_error(ctx, &[b"missing operand after '", one, b"'"])),
+                [_, _, extra, ..] => {
+                    return Err(usage_error(ctx, &[b"extra operand '", extra, b"'"]));
+                }
+            },
+        };
     let mut status = 0;
     for (a, b) in pairs {
         match pair(ctx, &options, a, b) {
@@ -153,10 +155,10 @@ fn usage_error(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
 }
 
 /// Compares two operands: files, directories, or one of each.
-fn pair(ctx: &mut Ctx<'_>, options: &Options, a: &[u8], b: &[u8]) -> io::Result<Status> {
+fn pair(ctx: &mut Ctx<'_>, options: &DiffOptions, a: &[u8], b: &[u8]) -> io::Result<Status> {
     let mut names = [a.to_vec(), b.to_vec()];
     let mut stats = [stat(ctx, options, a), stat(ctx, options, b)];
-    let is_dir = |s: &io::Result<Option<Stat>>| matches!(s, Ok(Some(s)) if s.kind == Kind::Dir);
+    let is_dir = |s: &io::Result<Option<Stat>>| matches!(s, Ok(Some(s)) if s.kind == FileKind::Dir);
     // DIR FILE means DIR/FILE FILE.
     for (dir, file) in [(0, 1), (1, 0)] {
         if is_dir(&stats[dir]) && !is_dir(&stats[file]) && stats[file].is_ok() {
@@ -190,8 +192,8 @@ fn pair(ctx: &mut Ctx<'_>, options: &Options, a: &[u8], b: &[u8]) -> io::Result<
         return Ok(2);
     }
     if let (Some(x), Some(y)) = (sa, sb)
-        && x.kind == Kind::Dir
-        && y.kind == Kind::Dir
+        && x.kind == FileKind::Dir
+        && y.kind == FileKind::Dir
     {
         return tree::compare(ctx, options, &names[0], &names[1], 0);
     }
@@ -199,7 +201,7 @@ fn pair(ctx: &mut Ctx<'_>, options: &Options, a: &[u8], b: &[u8]) -> io::Result<
 }
 
 /// `None` for standard input.
-fn stat(ctx: &Ctx<'_>, options: &Options, name: &[u8]) -> io::Result<Option<Stat>> {
+fn stat(ctx: &Ctx<'_>, options: &DiffOptions, name: &[u8]) -> io::Result<Option<Stat>> {
     if name == b"-" {
         return Ok(None);
     }
@@ -209,7 +211,7 @@ fn stat(ctx: &Ctx<'_>, options: &Options, name: &[u8]) -> io::Result<Option<Stat
 /// Compares two files and prints their difference.
 fn files(
     ctx: &mut Ctx<'_>,
-    options: &Options,
+    options: &DiffOptions,
     a: (&[u8], Option<Stat>),
     b: (&[u8], Option<Stat>),
     fill: bool,
@@ -222,7 +224,7 @@ fn files(
         }
         return Ok(0);
     }
-    let mut sides: Vec<Side> = Vec::new();
+    let mut sides: Vec<DiffFile> = Vec::new();
     for (name, stat) in [a, b] {
         let data = match stat {
             None if name == b"-" && sides.first().is_some_and(|s| s.name == b"-") => {
@@ -232,7 +234,7 @@ fn files(
             _ => ctx.read(name),
         };
         match data {
-            Ok(data) => sides.push(Side { name: name.to_vec(), stat, data }),
+            Ok(data) => sides.push(DiffFile { name: name.to_vec(), stat, data }),
             Err(e) => {
                 ctx.io_error(name, &e);
                 return Ok(2);
@@ -241,7 +243,7 @@ fn files(
     }
     let [x, y] = sides.as_slice() else { return Ok(2) };
     let same_bytes = x.data == y.data;
-    let binary = |s: &Side| !options.text && s.data[..s.data.len().min(8000)].contains(&0);
+    let binary = |s: &DiffFile| !options.text && s.data[..s.data.len().min(8000)].contains(&0);
     let verdict = |ctx: &mut Ctx<'_>, same: bool, what: &[u8]| -> io::Result<Status> {
         if same {
             if options.report_same {
@@ -255,24 +257,25 @@ fn files(
     };
     if same_bytes {
         if options.prints_same() && !x.data.is_empty() {
-            let lines = compare::Compared::new(options, &x.data, &y.data);
+            let lines = compare::TextComparison::new(options, &x.data, &y.data);
             print(ctx, options, x, y, &lines)?;
         }
         return verdict(ctx, true, b"");
     }
     if binary(x) || binary(y) {
-        let what: &[u8] = if options.form == Form::Brief { b"Files " } else { b"Binary files " };
+        let what: &[u8] =
+            if options.form == DiffForm::Brief { b"Files " } else { b"Binary files " };
         return verdict(ctx, false, what)
-            .map(|s| if options.form == Form::Brief { s } else { 2.min(s + 1) });
+            .map(|s| if options.form == DiffForm::Brief { s } else { 2.min(s + 1) });
     }
-    let lines = compare::Compared::new(options, &x.data, &y.data);
+    let lines = compare::TextComparison::new(options, &x.data, &y.data);
     if lines.changes.is_empty() {
         if options.prints_same() {
             print(ctx, options, x, y, &lines)?;
         }
         return verdict(ctx, true, b"");
     }
-    if options.form == Form::Brief {
+    if options.form == DiffForm::Brief {
         return verdict(ctx, false, b"Files ");
     }
     print(ctx, options, x, y, &lines)?;
@@ -282,10 +285,10 @@ fn files(
 /// Prints what differs, through `pr` if that is asked for.
 fn print(
     ctx: &mut Ctx<'_>,
-    options: &Options,
-    a: &Side,
-    b: &Side,
-    lines: &compare::Compared<'_>,
+    options: &DiffOptions,
+    a: &DiffFile,
+    b: &DiffFile,
+    lines: &compare::TextComparison<'_>,
 ) -> io::Result<()> {
     if !options.paginate {
         return format::print(&mut ctx.stdout, options, a, b, lines);
@@ -293,11 +296,11 @@ fn print(
     let (text, mut spool) = box_sys::preview1::spool()?;
     format::print(&mut spool, options, a, b, lines)?;
     drop(spool);
-    let name = |at: usize, side: &Side| options.labels.get(at).unwrap_or(&side.name).clone();
+    let name = |at: usize, side: &DiffFile| options.labels.get(at).unwrap_or(&side.name).clone();
     let heading =
         [b"diff", options.given.as_bytes(), b" ", &name(0, a), b" ", &name(1, b)].concat();
-    let mut command = Command::new(vec![b"pr".to_vec(), b"-h".to_vec(), heading]);
-    command.stdin = Stream::File(std::rc::Rc::new(text));
+    let mut command = ChildCommand::new(vec![b"pr".to_vec(), b"-h".to_vec(), heading]);
+    command.stdin = ChildStream::File(std::rc::Rc::new(text));
     match command.run(ctx) {
         0 => Ok(()),
         141 => Err(io::ErrorKind::BrokenPipe.into()),

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use box_applet::Ctx;
-use box_sys::{Kind, Stat, meta, path};
+use box_sys::{FileKind, Stat, meta, path};
 
-use super::compare::Compared;
-use super::{Form, Options, Status, files};
+use super::compare::TextComparison;
+use super::{DiffForm, DiffOptions, Status, files};
 
 /// Deeper trees are refused; links cannot lead in circles unnoticed.
 const MAX_DEPTH: usize = 200;
@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 200;
 /// Compares two directories; subdirectories only with `-r`.
 pub fn compare(
     ctx: &mut Ctx<'_>,
-    options: &Options,
+    options: &DiffOptions,
     a: &[u8],
     b: &[u8],
     depth: usize,
@@ -62,7 +62,7 @@ pub fn compare(
 
 fn entry(
     ctx: &mut Ctx<'_>,
-    options: &Options,
+    options: &DiffOptions,
     (a, name): (&[u8], &[u8]),
     (b, second): (&[u8], &[u8]),
     depth: usize,
@@ -71,7 +71,7 @@ fn entry(
     let stat = |ctx: &Ctx<'_>, p: &[u8]| meta::stat(&ctx.path(p), !options.no_dereference).ok();
     let (sx, sy) = (stat(ctx, &x), stat(ctx, &y));
     match (sx, sy) {
-        (Some(p), Some(q)) if p.kind == Kind::Dir && q.kind == Kind::Dir => {
+        (Some(p), Some(q)) if p.kind == FileKind::Dir && q.kind == FileKind::Dir => {
             if options.recursive {
                 return compare(ctx, options, &x, &y, depth + 1);
             }
@@ -79,7 +79,7 @@ fn entry(
                 .write_all(&[&b"Common subdirectories: "[..], &x, b" and ", &y, b"\n"].concat())?;
             Ok(0)
         }
-        (Some(p), Some(q)) if (p.kind == Kind::Dir) != (q.kind == Kind::Dir) => {
+        (Some(p), Some(q)) if (p.kind == FileKind::Dir) != (q.kind == FileKind::Dir) => {
             let (p, q) = (p.kind_name().as_bytes(), q.kind_name().as_bytes());
             let text = [b"File ", &x[..], b" is a ", p, b" while file ", &y, b" is a ", q, b"\n"];
             ctx.stdout.write_all(&text.concat())?;
@@ -92,7 +92,7 @@ fn entry(
         (Some(_), None) if !options.new_file => only(ctx, a, name),
         (None, Some(_)) if !options.new_first => only(ctx, b, name),
         (p, q) => {
-            let dir = p.or(q).is_some_and(|s| s.kind == Kind::Dir);
+            let dir = p.or(q).is_some_and(|s| s.kind == FileKind::Dir);
             if dir {
                 return if options.recursive {
                     compare(ctx, options, &x, &y, depth + 1)
@@ -113,7 +113,7 @@ fn only(ctx: &mut Ctx<'_>, dir: &[u8], name: &[u8]) -> io::Result<Status> {
 /// Two files of a tree: their difference is headed by the command that would show it.
 fn differing(
     ctx: &mut Ctx<'_>,
-    options: &Options,
+    options: &DiffOptions,
     x: (&[u8], Option<Stat>),
     y: (&[u8], Option<Stat>),
 ) -> io::Result<Status> {
@@ -122,13 +122,13 @@ fn differing(
         None => Ok(Vec::new()),
     };
     let binary = |d: &[u8]| !options.text && d.contains(&0);
-    if options.form != Form::Brief
+    if options.form != DiffForm::Brief
         && !options.paginate
         && let (Ok(p), Ok(q)) = (read(ctx, x), read(ctx, y))
         && p != q
         && !binary(&p)
         && !binary(&q)
-        && !Compared::new(options, &p, &q).changes.is_empty()
+        && !TextComparison::new(options, &p, &q).changes.is_empty()
     {
         let given = options.given.as_bytes();
         ctx.stdout.write_all(&[b"diff", given, b" ", x.0, b" ", y.0, b"\n"].concat())?;

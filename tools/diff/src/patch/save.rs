@@ -10,7 +10,7 @@ use box_applet::{Ctx, beside, inherit};
 use box_sys::meta;
 
 /// What becomes of a file.
-pub(super) struct Save<'a> {
+pub(super) struct SavedFile<'a> {
     pub destination: &'a Path,
     /// The file that was patched, if there was one: its mode and owner stay.
     pub old: Option<&'a meta::Stat>,
@@ -20,7 +20,7 @@ pub(super) struct Save<'a> {
     pub backup: Option<&'a Path>,
 }
 
-impl Save<'_> {
+impl SavedFile<'_> {
     /// Writes `text`.
     pub(super) fn write(&self, ctx: &Ctx<'_>, text: &[u8]) -> io::Result<()> {
         let dir = self.destination.parent().unwrap_or(Path::new("/"));

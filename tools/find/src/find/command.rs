@@ -4,16 +4,16 @@ use std::io::{BufRead, Write};
 use std::path::PathBuf;
 
 use box_applet::Ctx;
-use box_applet::command::{Command, Stream};
+use box_applet::command::{ChildCommand, ChildStream};
 
-use super::entry::{Entry, quoted};
-use super::parse::{Message, Words};
+use super::entry::{FindEntry, quoted};
+use super::parse::{Message, WordCursor};
 
 /// Bytes of arguments of one batch, as findutils limits itself.
 const BATCH: usize = 128 * 1024;
 
 /// A command that is run for files (`-exec` and its relatives).
-pub struct Exec {
+pub struct FindExec {
     words: Vec<Vec<u8>>,
     /// `{} +`
     batch: bool,
@@ -26,9 +26,9 @@ pub struct Exec {
     pending_dir: Option<PathBuf>,
 }
 
-impl Exec {
+impl FindExec {
     /// The words up to `;` or `{} +`.
-    pub fn parse(word: &[u8], words: &mut Words<'_>) -> Result<Exec, Message> {
+    pub fn parse(word: &[u8], words: &mut WordCursor<'_>) -> Result<FindExec, Message> {
         let missing = || [b"missing argument to `".as_slice(), word, b"'"].concat();
         let ask = word.starts_with(b"-ok");
         let mut list: Vec<Vec<u8>> = Vec::new();
@@ -67,7 +67,7 @@ impl Exec {
             ]
             .concat());
         }
-        Ok(Exec {
+        Ok(FindExec {
             words: list,
             batch,
             in_dir: word.ends_with(b"dir"),
@@ -79,7 +79,7 @@ impl Exec {
     }
 
     /// Runs for an entry, or puts it into the batch. The action's value.
-    pub fn apply(&mut self, ctx: &mut Ctx<'_>, entry: &Entry, failed: &mut bool) -> bool {
+    pub fn apply(&mut self, ctx: &mut Ctx<'_>, entry: &FindEntry, failed: &mut bool) -> bool {
         let name = if self.in_dir {
             match entry.base() {
                 b"/" => b"/".to_vec(),
@@ -107,8 +107,8 @@ impl Exec {
         if self.ask && !confirmed(ctx, &self.words, entry) {
             return false;
         }
-        let stdin = if self.ask { Stream::Null } else { Stream::Inherit };
-        run(ctx, Command { argv, cwd: dir, stdin, ..Command::default() })
+        let stdin = if self.ask { ChildStream::Null } else { ChildStream::Inherit };
+        run(ctx, ChildCommand { argv, cwd: dir, stdin, ..ChildCommand::default() })
     }
 
     /// Runs what is left of a batch. A command that fails makes find fail.
@@ -120,7 +120,7 @@ impl Exec {
         argv.append(&mut self.pending);
         self.pending_bytes = 0;
         let cwd = self.pending_dir.take();
-        if !run(ctx, Command { argv, cwd, ..Command::default() }) {
+        if !run(ctx, ChildCommand { argv, cwd, ..ChildCommand::default() }) {
             *failed = true;
         }
     }
@@ -130,7 +130,7 @@ impl Exec {
     }
 }
 
-fn run(ctx: &mut Ctx<'_>, command: Command) -> bool {
+fn run(ctx: &mut Ctx<'_>, command: ChildCommand) -> bool {
     match command.start(ctx) {
         Ok(child) => child.wait(ctx).is_ok_and(|status| status.shell_status() == 0),
         Err(e) => {
@@ -141,7 +141,7 @@ fn run(ctx: &mut Ctx<'_>, command: Command) -> bool {
     }
 }
 
-fn confirmed(ctx: &mut Ctx<'_>, words: &[Vec<u8>], entry: &Entry) -> bool {
+fn confirmed(ctx: &mut Ctx<'_>, words: &[Vec<u8>], entry: &FindEntry) -> bool {
     let _ = ctx.stdout.flush();
     let name = words.first().map(Vec::as_slice).unwrap_or_default();
     let prompt = [b"< ".as_slice(), name, b" ... ", &entry.shown, b" > ? "].concat();

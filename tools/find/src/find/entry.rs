@@ -4,10 +4,10 @@ use std::cell::OnceCell;
 use std::io;
 use std::path::PathBuf;
 
-use box_sys::{Kind, Stat, meta, path};
+use box_sys::{FileKind, Stat, meta, path};
 
 /// One file. Metadata is read on first use and kept.
-pub struct Entry {
+pub struct FindEntry {
     /// As shown: the starting point and the names below it.
     pub shown: Vec<u8>,
     /// Absolute.
@@ -18,12 +18,12 @@ pub struct Entry {
     /// Links are followed here.
     pub follow: bool,
     /// From the directory, where it tells.
-    pub dir_kind: Option<Kind>,
+    pub dir_kind: Option<FileKind>,
     stat: OnceCell<Result<Stat, i32>>,
     target: OnceCell<Option<Vec<u8>>>,
 }
 
-impl Entry {
+impl FindEntry {
     /// A file that was met; its metadata are read when they are asked for.
     pub fn new(
         shown: Vec<u8>,
@@ -31,9 +31,9 @@ impl Entry {
         depth: usize,
         point_len: usize,
         follow: bool,
-        dir_kind: Option<Kind>,
-    ) -> Entry {
-        Entry {
+        dir_kind: Option<FileKind>,
+    ) -> FindEntry {
+        FindEntry {
             shown,
             path,
             depth,
@@ -94,9 +94,9 @@ impl Entry {
     }
 
     /// The kind, from the directory if that suffices.
-    pub fn kind(&self) -> io::Result<Kind> {
+    pub fn kind(&self) -> io::Result<FileKind> {
         match self.dir_kind {
-            Some(kind) if kind != Kind::Symlink || !self.follow => Ok(kind),
+            Some(kind) if kind != FileKind::Symlink || !self.follow => Ok(kind),
             _ => self.stat().map(|s| s.kind),
         }
     }
@@ -121,13 +121,13 @@ fn trim_slashes(mut name: &[u8]) -> &[u8] {
 }
 
 /// What a directory says about an entry.
-pub fn kind_of(file_type: std::fs::FileType) -> Option<Kind> {
+pub fn kind_of(file_type: std::fs::FileType) -> Option<FileKind> {
     if file_type.is_symlink() {
-        Some(Kind::Symlink)
+        Some(FileKind::Symlink)
     } else if file_type.is_dir() {
-        Some(Kind::Dir)
+        Some(FileKind::Dir)
     } else if file_type.is_file() {
-        Some(Kind::File)
+        Some(FileKind::File)
     } else {
         // Devices and the like are told apart by their metadata.
         None

@@ -3,16 +3,16 @@
 use std::io;
 
 use box_applet::Ctx;
-use box_sys::{Kind, meta};
+use box_sys::{FileKind, meta};
 
-use super::entry::{Entry, quoted};
-use super::expr::{Action, Expr, Settings, Test};
+use super::entry::{FindEntry, quoted};
+use super::expr::{FindAction, FindExpr, FindSettings, Test};
 use super::list;
 use super::primary::time;
 
 /// What evaluation tells the walk.
 #[derive(Default)]
-pub struct State {
+pub struct EvalState {
     /// `-prune`: do not go below this entry.
     pub prune: bool,
     /// `-quit`, or standard output is gone.
@@ -22,16 +22,16 @@ pub struct State {
     line: Vec<u8>,
 }
 
-impl State {
+impl EvalState {
     /// Runs what is left of batches.
-    pub fn finish(&mut self, ctx: &mut Ctx<'_>, expr: &mut Expr) {
+    pub fn finish(&mut self, ctx: &mut Ctx<'_>, expr: &mut FindExpr) {
         match expr {
-            Expr::And(all) | Expr::Or(all) | Expr::List(all) => {
+            FindExpr::And(all) | FindExpr::Or(all) | FindExpr::List(all) => {
                 all.iter_mut().for_each(|e| self.finish(ctx, e));
             }
-            Expr::Not(inner) => self.finish(ctx, inner),
-            Expr::Action(Action::Exec(exec)) => exec.finish(ctx, &mut self.failed),
-            Expr::Action(_) | Expr::Test(_) => {}
+            FindExpr::Not(inner) => self.finish(ctx, inner),
+            FindExpr::Action(FindAction::Exec(exec)) => exec.finish(ctx, &mut self.failed),
+            FindExpr::Action(_) | FindExpr::Test(_) => {}
         }
     }
 
@@ -45,12 +45,12 @@ impl State {
     pub fn eval(
         &mut self,
         ctx: &mut Ctx<'_>,
-        settings: &mut Settings,
-        expr: &mut Expr,
-        entry: &Entry,
+        settings: &mut FindSettings,
+        expr: &mut FindExpr,
+        entry: &FindEntry,
     ) -> bool {
         match expr {
-            Expr::And(all) => {
+            FindExpr::And(all) => {
                 for e in all {
                     if !self.eval(ctx, settings, e, entry) || self.quit {
                         return false;
@@ -58,7 +58,7 @@ impl State {
                 }
                 true
             }
-            Expr::Or(all) => {
+            FindExpr::Or(all) => {
                 for e in all {
                     if self.eval(ctx, settings, e, entry) || self.quit {
                         return true;
@@ -66,7 +66,7 @@ impl State {
                 }
                 false
             }
-            Expr::List(all) => {
+            FindExpr::List(all) => {
                 let mut last = false;
                 for e in all {
                     last = self.eval(ctx, settings, e, entry);
@@ -76,53 +76,53 @@ impl State {
                 }
                 last
             }
-            Expr::Not(inner) => !self.eval(ctx, settings, inner, entry),
-            Expr::Test(test) => match holds(test, entry, settings) {
+            FindExpr::Not(inner) => !self.eval(ctx, settings, inner, entry),
+            FindExpr::Test(test) => match holds(test, entry, settings) {
                 Ok(value) => value,
                 Err(e) => {
                     self.error(ctx, &entry.shown, &e);
                     false
                 }
             },
-            Expr::Action(action) => self.act(ctx, settings, action, entry),
+            FindExpr::Action(action) => self.act(ctx, settings, action, entry),
         }
     }
 
     fn act(
         &mut self,
         ctx: &mut Ctx<'_>,
-        settings: &mut Settings,
-        action: &mut Action,
-        entry: &Entry,
+        settings: &mut FindSettings,
+        action: &mut FindAction,
+        entry: &FindEntry,
     ) -> bool {
         self.line.clear();
         let sink = match action {
-            Action::Print(sink, end) => {
+            FindAction::Print(sink, end) => {
                 self.line.extend_from_slice(&entry.shown);
                 self.line.push(*end);
                 *sink
             }
-            Action::Printf(sink, format) => {
+            FindAction::Printf(sink, format) => {
                 format.write(entry, settings, &mut self.line);
                 *sink
             }
-            Action::List(sink) => {
+            FindAction::List(sink) => {
                 match entry.stat() {
                     Ok(stat) => list::write(entry, stat, settings, &mut self.line),
                     Err(e) => self.error(ctx, &entry.shown, &e),
                 }
                 *sink
             }
-            Action::Prune => {
+            FindAction::Prune => {
                 self.prune = true;
                 return true;
             }
-            Action::Quit => {
+            FindAction::Quit => {
                 self.quit = true;
                 return true;
             }
-            Action::Delete => return self.delete(ctx, entry),
-            Action::Exec(exec) => return exec.apply(ctx, entry, &mut self.failed),
+            FindAction::Delete => return self.delete(ctx, entry),
+            FindAction::Exec(exec) => return exec.apply(ctx, entry, &mut self.failed),
         };
         if settings.sinks.write(ctx, sink, &self.line).is_err() {
             self.quit = true;
@@ -131,11 +131,11 @@ impl State {
         true
     }
 
-    fn delete(&mut self, ctx: &mut Ctx<'_>, entry: &Entry) -> bool {
+    fn delete(&mut self, ctx: &mut Ctx<'_>, entry: &FindEntry) -> bool {
         if entry.shown == b"." {
             return true;
         }
-        let is_dir = meta::stat(&entry.path, false).is_ok_and(|s| s.kind == Kind::Dir);
+        let is_dir = meta::stat(&entry.path, false).is_ok_and(|s| s.kind == FileKind::Dir);
         let result = if is_dir {
             std::fs::remove_dir(&entry.path)
         } else {
@@ -158,13 +158,14 @@ impl State {
     }
 }
 
-fn holds(test: &Test, entry: &Entry, settings: &Settings) -> io::Result<bool> {
+fn holds(test: &Test, entry: &FindEntry, settings: &FindSettings) -> io::Result<bool> {
     Ok(match test {
         Test::Const(value) => *value,
         Test::Name(pattern) => pattern.is_match(entry.base()),
         Test::Path(pattern) => pattern.is_match(&entry.shown),
         Test::LinkTarget(pattern) => {
-            entry.kind()? == Kind::Symlink && entry.target().is_some_and(|t| pattern.is_match(t))
+            entry.kind()? == FileKind::Symlink
+                && entry.target().is_some_and(|t| pattern.is_match(t))
         }
         Test::Regex(regex) => regex.is_match(&entry.shown),
         Test::Type(kinds, false) => kinds.contains(&entry.kind()?),
@@ -178,8 +179,8 @@ fn holds(test: &Test, entry: &Entry, settings: &Settings) -> io::Result<bool> {
         }
         Test::Size { cmp, unit } => cmp.holds(entry.stat()?.size.div_ceil(*unit)),
         Test::Empty => match entry.kind()? {
-            Kind::Dir => std::fs::read_dir(&entry.path)?.next().is_none(),
-            Kind::File => entry.stat()?.size == 0,
+            FileKind::Dir => std::fs::read_dir(&entry.path)?.next().is_none(),
+            FileKind::File => entry.stat()?.size == 0,
             _ => false,
         },
         Test::Newer(of, at) => time(entry.stat()?, *of) > *at,

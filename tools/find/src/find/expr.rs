@@ -4,44 +4,44 @@ use std::cell::LazyCell;
 use std::rc::Rc;
 
 use box_applet::{Ctx, clock};
-use box_sys::{Kind, Names};
-use box_text::glob::Pattern;
+use box_sys::{AccountNames, FileKind};
+use box_text::glob::GlobPattern;
 use box_text::regex::Regex;
-use box_text::time::{Broken, Zone};
+use box_text::time::{CivilTime, Zone};
 
-use super::command::Exec;
-use super::format::Format;
+use super::command::FindExec;
+use super::format::FindFormat;
 use super::perm::PermTest;
 use super::sinks::{SinkId, Sinks};
 
 /// A node. Operators hold all their operands, so that long chains are no deep trees.
-pub enum Expr {
+pub enum FindExpr {
     /// Left to right, until one is false.
-    And(Vec<Expr>),
+    And(Vec<FindExpr>),
     /// Left to right, until one is true.
-    Or(Vec<Expr>),
+    Or(Vec<FindExpr>),
     /// All; the last one's value.
-    List(Vec<Expr>),
-    Not(Box<Expr>),
+    List(Vec<FindExpr>),
+    Not(Box<FindExpr>),
     Test(Test),
-    Action(Action),
+    Action(FindAction),
 }
 
 /// A number with its comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cmp<T> {
+pub enum NumberTest<T> {
     Less(T),
     Equal(T),
     More(T),
 }
 
-impl<T: PartialOrd> Cmp<T> {
+impl<T: PartialOrd> NumberTest<T> {
     /// Whether a value compares so.
     pub fn holds(&self, value: T) -> bool {
         match self {
-            Cmp::Less(n) => value < *n,
-            Cmp::Equal(n) => value == *n,
-            Cmp::More(n) => value > *n,
+            NumberTest::Less(n) => value < *n,
+            NumberTest::Equal(n) => value == *n,
+            NumberTest::More(n) => value > *n,
         }
     }
 }
@@ -57,14 +57,14 @@ pub enum TimeOf {
 /// What can be true of a file.
 pub enum Test {
     Const(bool),
-    Name(Pattern),
-    Path(Pattern),
-    LinkTarget(Pattern),
+    Name(GlobPattern),
+    Path(GlobPattern),
+    LinkTarget(GlobPattern),
     Regex(Box<Regex>),
     /// Kinds; the flag is for `-xtype`.
-    Type(Vec<Kind>, bool),
+    Type(Vec<FileKind>, bool),
     Size {
-        cmp: Cmp<u64>,
+        cmp: NumberTest<u64>,
         unit: u64,
     },
     Empty,
@@ -74,14 +74,14 @@ pub enum Test {
     Between(TimeOf, i128, i128),
     /// Older than the instant.
     Older(TimeOf, i128),
-    Used(Cmp<f64>),
+    Used(NumberTest<f64>),
     Perm(PermTest),
-    User(Cmp<u64>),
-    Group(Cmp<u64>),
+    User(NumberTest<u64>),
+    Group(NumberTest<u64>),
     NoUser,
     NoGroup,
-    Links(Cmp<u64>),
-    Inode(Cmp<u64>),
+    Links(NumberTest<u64>),
+    Inode(NumberTest<u64>),
     Same(u64, u64),
     /// `access(2)`: 4, 2 or 1.
     Access(u16),
@@ -89,19 +89,19 @@ pub enum Test {
 }
 
 /// What is done with a file.
-pub enum Action {
+pub enum FindAction {
     Print(SinkId, u8),
-    Printf(SinkId, Rc<Format>),
+    Printf(SinkId, Rc<FindFormat>),
     List(SinkId),
     Prune,
     Quit,
     Delete,
-    Exec(Box<Exec>),
+    Exec(Box<FindExec>),
 }
 
 /// When symbolic links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follow {
+pub enum FindFollow {
     Never,
     /// Starting points only.
     Points,
@@ -123,10 +123,10 @@ pub enum Question {
 }
 
 /// What holds for the whole run: options, and what tests share.
-pub struct Settings {
+pub struct FindSettings {
     /// A question in place of a search.
     pub question: Option<Question>,
-    pub follow: Follow,
+    pub follow: FindFollow,
     pub depth_first: bool,
     pub max_depth: Option<u64>,
     pub min_depth: u64,
@@ -136,18 +136,18 @@ pub struct Settings {
     pub now: i128,
     pub zone: Zone,
     /// Read when they are asked for.
-    pub names: LazyCell<Names>,
+    pub names: LazyCell<AccountNames>,
     pub sinks: Sinks,
     pub utf8: bool,
 }
 
-impl Settings {
+impl FindSettings {
     /// What holds before any option is read.
-    pub fn new(ctx: &Ctx<'_>) -> Settings {
+    pub fn new(ctx: &Ctx<'_>) -> FindSettings {
         let (seconds, nanos) = clock::now();
-        Settings {
+        FindSettings {
             question: None,
-            follow: Follow::Never,
+            follow: FindFollow::Never,
             depth_first: false,
             max_depth: None,
             min_depth: 0,
@@ -155,14 +155,14 @@ impl Settings {
             files_from: None,
             now: i128::from(seconds) * 1_000_000_000 + i128::from(nanos),
             zone: ctx.zone(),
-            names: LazyCell::new(Names::load),
+            names: LazyCell::new(AccountNames::load),
             sinks: Sinks::default(),
             utf8: ctx.env.is_utf8(),
         }
     }
 
     /// An instant in nanoseconds since the epoch, broken down in the local zone.
-    pub fn local(&self, nanos: i128) -> Broken {
+    pub fn local(&self, nanos: i128) -> CivilTime {
         let (seconds, nanos) = split(nanos);
         self.zone.broken(seconds, nanos)
     }
@@ -170,18 +170,18 @@ impl Settings {
     /// `-H`, `-L`, `-P` by letter.
     pub fn set_follow(&mut self, letter: u8) {
         self.follow = match letter {
-            b'H' => Follow::Points,
-            b'L' => Follow::Always,
-            _ => Follow::Never,
+            b'H' => FindFollow::Points,
+            b'L' => FindFollow::Always,
+            _ => FindFollow::Never,
         };
     }
 
     /// Whether a link at this depth is followed.
     pub fn follows(&self, depth: usize) -> bool {
         match self.follow {
-            Follow::Always => true,
-            Follow::Points => depth == 0,
-            Follow::Never => false,
+            FindFollow::Always => true,
+            FindFollow::Points => depth == 0,
+            FindFollow::Never => false,
         }
     }
 }

@@ -1,26 +1,26 @@
 //! `-printf` formats (findutils manual, "Format Directives").
 
-use box_sys::{Kind, Stat, meta};
+use box_sys::{FileKind, Stat, meta};
 use box_text::escape::named;
-use box_text::time::Broken;
+use box_text::time::CivilTime;
 use box_text::time::strftime::strftime;
 
-use super::entry::Entry;
-use super::expr::{Settings, TimeOf};
+use super::entry::FindEntry;
+use super::expr::{FindSettings, TimeOf};
 use super::list;
 use super::parse::Message;
 use super::primary::time;
 
 /// A parsed format.
 #[derive(Debug, Default)]
-pub struct Format {
-    pieces: Vec<Piece>,
+pub struct FindFormat {
+    pieces: Vec<FindPiece>,
 }
 
 #[derive(Debug)]
-enum Piece {
+enum FindPiece {
     Text(Vec<u8>),
-    Field(Layout, Field),
+    Field(Layout, FindField),
     /// `\c`: flush and print no more of this format.
     Stop,
 }
@@ -37,7 +37,7 @@ struct Layout {
 }
 
 #[derive(Debug)]
-enum Field {
+enum FindField {
     /// One letter of the manual's list.
     Letter(u8),
     /// `%Ak`, `%Ck`, `%Tk`.
@@ -47,9 +47,9 @@ enum Field {
 /// Widths beyond this are no layout but an attack on memory.
 const MAX_WIDTH: usize = 1 << 16;
 
-impl Format {
+impl FindFormat {
     /// Parses; also returns warnings.
-    pub fn parse(text: &[u8]) -> Result<(Format, Vec<Message>), Message> {
+    pub fn parse(text: &[u8]) -> Result<(FindFormat, Vec<Message>), Message> {
         let mut pieces = Vec::new();
         let mut literal = Vec::new();
         let mut warnings = Vec::new();
@@ -63,8 +63,8 @@ impl Format {
                         rest = &rest[used..];
                     }
                     Escape::Stop => {
-                        pieces.push(Piece::Text(std::mem::take(&mut literal)));
-                        pieces.push(Piece::Stop);
+                        pieces.push(FindPiece::Text(std::mem::take(&mut literal)));
+                        pieces.push(FindPiece::Stop);
                         rest = &rest[1..];
                     }
                     Escape::Unknown(byte) => {
@@ -86,14 +86,14 @@ impl Format {
                     }
                     let (layout, used) = layout(rest);
                     match directive(&rest[used..]) {
-                        Directive::Field(field, more) => {
+                        FindDirective::Field(field, more) => {
                             if !literal.is_empty() {
-                                pieces.push(Piece::Text(std::mem::take(&mut literal)));
+                                pieces.push(FindPiece::Text(std::mem::take(&mut literal)));
                             }
-                            pieces.push(Piece::Field(layout, field));
+                            pieces.push(FindPiece::Field(layout, field));
                             rest = &rest[used + more..];
                         }
-                        Directive::Unknown(letter) => {
+                        FindDirective::Unknown(letter) => {
                             warnings.push(
                                 [b"unrecognized format directive `%".as_slice(), &[letter], b"'"]
                                     .concat(),
@@ -102,7 +102,7 @@ impl Format {
                             literal.extend_from_slice(&rest[..used + 1]);
                             rest = &rest[used + 1..];
                         }
-                        Directive::End => {
+                        FindDirective::End => {
                             return Err(b"error: % at end of format string".to_vec());
                         }
                     }
@@ -111,18 +111,18 @@ impl Format {
             }
         }
         if !literal.is_empty() {
-            pieces.push(Piece::Text(literal));
+            pieces.push(FindPiece::Text(literal));
         }
-        Ok((Format { pieces }, warnings))
+        Ok((FindFormat { pieces }, warnings))
     }
 
     /// Appends what the format gives for an entry.
-    pub fn write(&self, entry: &Entry, settings: &Settings, out: &mut Vec<u8>) {
+    pub fn write(&self, entry: &FindEntry, settings: &FindSettings, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => out.extend_from_slice(text),
-                Piece::Stop => return,
-                Piece::Field(layout, field) => {
+                FindPiece::Text(text) => out.extend_from_slice(text),
+                FindPiece::Stop => return,
+                FindPiece::Field(layout, field) => {
                     let (value, numeric) = value(field, entry, settings, layout.alternate);
                     layout.apply(&value, numeric, out);
                 }
@@ -186,27 +186,27 @@ fn layout(rest: &[u8]) -> (Layout, usize) {
     (l, at)
 }
 
-enum Directive {
-    Field(Field, usize),
+enum FindDirective {
+    Field(FindField, usize),
     Unknown(u8),
     End,
 }
 
-fn directive(rest: &[u8]) -> Directive {
+fn directive(rest: &[u8]) -> FindDirective {
     match rest {
-        [] => Directive::End,
+        [] => FindDirective::End,
         [letter @ (b'A' | b'C' | b'T'), k, ..] => {
             let of = match letter {
                 b'A' => TimeOf::Access,
                 b'C' => TimeOf::Change,
                 _ => TimeOf::Modify,
             };
-            Directive::Field(Field::Time(of, *k), 2)
+            FindDirective::Field(FindField::Time(of, *k), 2)
         }
         [letter, ..] if b"abcdDfFgGhHiklmMnpPsStuUyYZ".contains(letter) => {
-            Directive::Field(Field::Letter(*letter), 1)
+            FindDirective::Field(FindField::Letter(*letter), 1)
         }
-        [letter, ..] => Directive::Unknown(*letter),
+        [letter, ..] => FindDirective::Unknown(*letter),
     }
 }
 
@@ -237,13 +237,18 @@ impl Layout {
 }
 
 /// The text of a field and whether it is a number.
-fn value(field: &Field, entry: &Entry, settings: &Settings, alternate: bool) -> (Vec<u8>, bool) {
+fn value(
+    field: &FindField,
+    entry: &FindEntry,
+    settings: &FindSettings,
+    alternate: bool,
+) -> (Vec<u8>, bool) {
     let letter = match field {
-        Field::Time(of, k) => {
+        FindField::Time(of, k) => {
             let text = entry.stat().ok().map(|s| stamp(&settings.local(time(s, *of)), *k));
             return (text.unwrap_or_default(), false);
         }
-        Field::Letter(letter) => *letter,
+        FindField::Letter(letter) => *letter,
     };
     let stat = || entry.stat().ok();
     let number = |f: fn(&Stat) -> u64| {
@@ -260,7 +265,7 @@ fn value(field: &Field, entry: &Entry, settings: &Settings, alternate: bool) -> 
         b'H' => text(entry.shown.get(..entry.point_len).unwrap_or_default().to_vec()),
         b'd' => (entry.depth.to_string().into_bytes(), true),
         b'l' => {
-            let is_link = entry.kind().is_ok_and(|k| k == Kind::Symlink);
+            let is_link = entry.kind().is_ok_and(|k| k == FileKind::Symlink);
             text(if is_link { entry.target().unwrap_or_default().to_vec() } else { Vec::new() })
         }
         b'y' => text(vec![entry.kind().map_or(b'?', kind_letter)]),
@@ -322,17 +327,17 @@ fn general(value: f64) -> String {
 }
 
 /// The letter of `-type` and `%y`.
-fn kind_letter(kind: Kind) -> u8 {
+fn kind_letter(kind: FileKind) -> u8 {
     match kind {
-        Kind::File => b'f',
+        FileKind::File => b'f',
         other => other.letter() as u8,
     }
 }
 
 /// `%Y`: the kind of what a link leads to; `N` missing, `L` loop, `?` other trouble.
-fn target_letter(entry: &Entry) -> u8 {
+fn target_letter(entry: &FindEntry) -> u8 {
     match entry.kind() {
-        Ok(Kind::Symlink) => match meta::stat(&entry.path, true) {
+        Ok(FileKind::Symlink) => match meta::stat(&entry.path, true) {
             Ok(stat) => kind_letter(stat.kind),
             Err(e) => match e.raw_os_error() {
                 Some(c) if c == box_sys::errno::code::ENOENT => b'N',
@@ -347,7 +352,7 @@ fn target_letter(entry: &Entry) -> u8 {
 }
 
 /// `Thu Jan  2 03:04:05.1230000000 2020`
-fn ctime(c: &Broken) -> String {
+fn ctime(c: &CivilTime) -> String {
     format!(
         "{} {} {:2} {:02}:{:02}:{} {}",
         &c.day_name()[..3],
@@ -361,13 +366,13 @@ fn ctime(c: &Broken) -> String {
 }
 
 /// Seconds with the ten decimals findutils prints.
-fn seconds(c: &Broken) -> String {
+fn seconds(c: &CivilTime) -> String {
     format!("{:02}.{:09}0", c.second, c.nanos)
 }
 
 /// A time in the form of one letter of `%Tk`: strftime's, with fractions of seconds where
 /// findutils has them.
-fn stamp(t: &Broken, k: u8) -> Vec<u8> {
+fn stamp(t: &CivilTime, k: u8) -> Vec<u8> {
     match k {
         b'@' => format!("{}.{:09}0", t.epoch, t.nanos).into_bytes(),
         b'S' => seconds(t).into_bytes(),

@@ -1,16 +1,16 @@
 //! `-ls`: one line as `ls -dils` gives it.
 
-use box_sys::{Kind, Stat};
+use box_sys::{FileKind, Stat};
 use box_text::mode;
 
-use super::entry::Entry;
-use super::expr::Settings;
+use super::entry::FindEntry;
+use super::expr::FindSettings;
 
 /// Half a year, in nanoseconds: older files show the year.
 const RECENT: i128 = 31_556_952 / 2 * 1_000_000_000;
 
 /// Appends the line for an entry.
-pub fn write(entry: &Entry, stat: &Stat, settings: &Settings, out: &mut Vec<u8>) {
+pub fn write(entry: &FindEntry, stat: &Stat, settings: &FindSettings, out: &mut Vec<u8>) {
     let c = settings.local(i128::from(stat.mtime));
     let age = settings.now - i128::from(stat.mtime);
     let time = if (0..RECENT).contains(&age) {
@@ -33,7 +33,7 @@ pub fn write(entry: &Entry, stat: &Stat, settings: &Settings, out: &mut Vec<u8>)
     let tail = format!("{:8} {} {:2} {time} ", stat.size, &c.month_name()[..3], c.day);
     out.extend_from_slice(tail.as_bytes());
     escaped(&entry.shown, out);
-    if stat.kind == Kind::Symlink
+    if stat.kind == FileKind::Symlink
         && let Some(target) = entry.target()
     {
         out.extend_from_slice(b" -> ");
@@ -45,7 +45,7 @@ pub fn write(entry: &Entry, stat: &Stat, settings: &Settings, out: &mut Vec<u8>)
 /// Blocks of 512 bytes a file takes, by its size: file systems below us do not say.
 pub fn blocks(stat: &Stat) -> u64 {
     match stat.kind {
-        Kind::File | Kind::Dir => stat.size.div_ceil(4096) * 8,
+        FileKind::File | FileKind::Dir => stat.size.div_ceil(4096) * 8,
         _ => 0,
     }
 }

@@ -1,23 +1,23 @@
 //! Numeric arguments: `N`, `+N`, `-N`.
 
-use super::expr::Cmp;
+use super::expr::NumberTest;
 
 /// A non-negative integer with its sign as comparison.
-pub fn integer(text: &[u8]) -> Option<Cmp<u64>> {
-    let (wrap, digits): (fn(u64) -> Cmp<u64>, _) = match text {
-        [b'+', rest @ ..] => (Cmp::More, rest),
-        [b'-', rest @ ..] => (Cmp::Less, rest),
-        _ => (Cmp::Equal, text),
+pub fn integer(text: &[u8]) -> Option<NumberTest<u64>> {
+    let (wrap, digits): (fn(u64) -> NumberTest<u64>, _) = match text {
+        [b'+', rest @ ..] => (NumberTest::More, rest),
+        [b'-', rest @ ..] => (NumberTest::Less, rest),
+        _ => (NumberTest::Equal, text),
     };
     plain(digits).map(wrap)
 }
 
 /// As [`integer`] with decimals.
-pub fn decimal(text: &[u8]) -> Option<Cmp<f64>> {
-    let (wrap, digits): (fn(f64) -> Cmp<f64>, _) = match text {
-        [b'+', rest @ ..] => (Cmp::More, rest),
-        [b'-', rest @ ..] => (Cmp::Less, rest),
-        _ => (Cmp::Equal, text),
+pub fn decimal(text: &[u8]) -> Option<NumberTest<f64>> {
+    let (wrap, digits): (fn(f64) -> NumberTest<f64>, _) = match text {
+        [b'+', rest @ ..] => (NumberTest::More, rest),
+        [b'-', rest @ ..] => (NumberTest::Less, rest),
+        _ => (NumberTest::Equal, text),
     };
     if !digits.first()?.is_ascii_digit() && digits.first() != Some(&b'.') {
         return None;

@@ -2,7 +2,7 @@
 
 use box_applet::Ctx;
 
-use super::expr::{Action, Expr, Settings, Test};
+use super::expr::{FindAction, FindExpr, FindSettings, Test};
 use super::primary::{self, Primaries};
 use super::sinks::SinkId;
 
@@ -13,12 +13,12 @@ const MAX_DEPTH: u32 = 200;
 pub type Message = Vec<u8>;
 
 /// The words, read one after another.
-pub struct Words<'w> {
+pub struct WordCursor<'w> {
     list: &'w [Vec<u8>],
     at: usize,
 }
 
-impl<'w> Words<'w> {
+impl<'w> WordCursor<'w> {
     /// The next word, which stays.
     pub fn peek(&self) -> Option<&'w [u8]> {
         self.list.get(self.at).map(Vec::as_slice)
@@ -36,12 +36,12 @@ impl<'w> Words<'w> {
 pub fn parse(
     ctx: &mut Ctx<'_>,
     list: &[Vec<u8>],
-    settings: &mut Settings,
-) -> Result<Expr, Message> {
-    let mut words = Words { list, at: 0 };
-    let mut parser = Parser { primaries: Primaries::new(ctx, settings) };
+    settings: &mut FindSettings,
+) -> Result<FindExpr, Message> {
+    let mut words = WordCursor { list, at: 0 };
+    let mut parser = FindParser { primaries: Primaries::new(ctx, settings) };
     let expr = match words.peek() {
-        None => Expr::Test(Test::Const(true)),
+        None => FindExpr::Test(Test::Const(true)),
         Some(_) => parser.list(&mut words, 0)?,
     };
     if words.peek().is_some() {
@@ -54,40 +54,40 @@ pub fn parse(
     Ok(if acts {
         expr
     } else {
-        let print = Expr::Action(Action::Print(SinkId::Stdout, b'\n'));
+        let print = FindExpr::Action(FindAction::Print(SinkId::Stdout, b'\n'));
         match expr {
-            Expr::Test(Test::Const(true)) => print,
-            expr => Expr::And(vec![expr, print]),
+            FindExpr::Test(Test::Const(true)) => print,
+            expr => FindExpr::And(vec![expr, print]),
         }
     })
 }
 
-struct Parser<'p, 'c> {
+struct FindParser<'p, 'c> {
     primaries: Primaries<'p, 'c>,
 }
 
-impl Parser<'_, '_> {
-    fn list(&mut self, words: &mut Words<'_>, depth: u32) -> Result<Expr, Message> {
+impl FindParser<'_, '_> {
+    fn list(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
         let mut all = vec![self.or(words, depth)?];
         while words.peek() == Some(b",") {
             words.next();
             after(words, ",")?;
             all.push(self.or(words, depth)?);
         }
-        Ok(one_or(all, Expr::List))
+        Ok(one_or(all, FindExpr::List))
     }
 
-    fn or(&mut self, words: &mut Words<'_>, depth: u32) -> Result<Expr, Message> {
+    fn or(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
         let mut all = vec![self.and(words, depth)?];
         while let Some(op @ (b"-o" | b"-or")) = words.peek() {
             words.next();
             after(words, &String::from_utf8_lossy(op))?;
             all.push(self.and(words, depth)?);
         }
-        Ok(one_or(all, Expr::Or))
+        Ok(one_or(all, FindExpr::Or))
     }
 
-    fn and(&mut self, words: &mut Words<'_>, depth: u32) -> Result<Expr, Message> {
+    fn and(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
         let mut all = vec![self.not(words, depth)?];
         loop {
             match words.peek() {
@@ -100,10 +100,10 @@ impl Parser<'_, '_> {
             }
             all.push(self.not(words, depth)?);
         }
-        Ok(one_or(all, Expr::And))
+        Ok(one_or(all, FindExpr::And))
     }
 
-    fn not(&mut self, words: &mut Words<'_>, depth: u32) -> Result<Expr, Message> {
+    fn not(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
         let mut negated = false;
         while let Some(op @ (b"!" | b"-not")) = words.peek() {
             words.next();
@@ -111,10 +111,10 @@ impl Parser<'_, '_> {
             negated = !negated;
         }
         let expr = self.primary(words, depth)?;
-        Ok(if negated { Expr::Not(Box::new(expr)) } else { expr })
+        Ok(if negated { FindExpr::Not(Box::new(expr)) } else { expr })
     }
 
-    fn primary(&mut self, words: &mut Words<'_>, depth: u32) -> Result<Expr, Message> {
+    fn primary(&mut self, words: &mut WordCursor<'_>, depth: u32) -> Result<FindExpr, Message> {
         let word = words.next().unwrap_or_default();
         match word {
             b"(" => {
@@ -154,7 +154,7 @@ const UNCLOSED: &[u8] =
     b"invalid expression; I was expecting to find a ')' somewhere but did not see one.";
 
 /// Fails if nothing can follow an operator.
-fn after(words: &Words<'_>, op: &str) -> Result<(), Message> {
+fn after(words: &WordCursor<'_>, op: &str) -> Result<(), Message> {
     match words.peek() {
         None => Err(format!("expected an expression after '{op}'").into_bytes()),
         Some(b")") => Err(format!("expected an expression between '{op}' and ')'").into_bytes()),
@@ -162,6 +162,6 @@ fn after(words: &Words<'_>, op: &str) -> Result<(), Message> {
     }
 }
 
-fn one_or(mut all: Vec<Expr>, wrap: fn(Vec<Expr>) -> Expr) -> Expr {
+fn one_or(mut all: Vec<FindExpr>, wrap: fn(Vec<FindExpr>) -> FindExpr) -> FindExpr {
     if all.len() == 1 { all.remove(0) } else { wrap(all) }
 }

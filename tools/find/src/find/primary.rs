@@ -3,16 +3,18 @@
 use std::rc::Rc;
 
 use box_applet::{Ctx, clock};
-use box_sys::{Kind, Stat, meta};
-use box_text::glob::{self, Pattern};
-use box_text::regex::{self, Bound, Regex, Syntax};
+use box_sys::{FileKind, Stat, meta};
+use box_text::glob::{self, GlobPattern};
+use box_text::regex::{self, MatchBound, Regex, RegexSyntax};
 use box_text::time;
 
-use super::command::Exec;
+use super::command::FindExec;
 use super::entry::quoted;
-use super::expr::{Action, Cmp, Expr, Follow, Question, Settings, Test, TimeOf};
-use super::format::Format;
-use super::parse::{Message, Words};
+use super::expr::{
+    FindAction, FindExpr, FindFollow, FindSettings, NumberTest, Question, Test, TimeOf,
+};
+use super::format::FindFormat;
+use super::parse::{Message, WordCursor};
 use super::sinks::SinkId;
 use super::{expr, number, perm};
 
@@ -26,8 +28,8 @@ const MINUTE: i128 = 60 * 1_000_000_000;
 /// What parsing of primaries remembers from one to the next.
 pub struct Primaries<'p, 'c> {
     ctx: &'p mut Ctx<'c>,
-    settings: &'p mut Settings,
-    syntax: Syntax,
+    settings: &'p mut FindSettings,
+    syntax: RegexSyntax,
     /// End of the day that ages are counted from: now, or with `-daystart` midnight.
     day_end: i128,
     /// The words seen last, for hints.
@@ -50,12 +52,12 @@ pub fn contradiction(p: &Primaries<'_, '_>) -> Option<Message> {
 
 impl<'p, 'c> Primaries<'p, 'c> {
     /// Reads primaries; options among them change the settings.
-    pub fn new(ctx: &'p mut Ctx<'c>, settings: &'p mut Settings) -> Primaries<'p, 'c> {
+    pub fn new(ctx: &'p mut Ctx<'c>, settings: &'p mut FindSettings) -> Primaries<'p, 'c> {
         let day_end = settings.now;
         Primaries {
             ctx,
             settings,
-            syntax: Syntax::Emacs,
+            syntax: RegexSyntax::Emacs,
             day_end,
             last: Vec::new(),
             acts: false,
@@ -66,7 +68,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
     }
 
     /// The primary `word`; takes its arguments off `words`.
-    pub fn parse(&mut self, word: &[u8], words: &mut Words<'_>) -> Result<Expr, Message> {
+    pub fn parse(&mut self, word: &[u8], words: &mut WordCursor<'_>) -> Result<FindExpr, Message> {
         let Some(name) = word.strip_prefix(b"-").filter(|n| !n.is_empty()) else {
             let mut message = [b"paths must precede expression: `".as_slice(), word, b"'"].concat();
             if PATTERNS.contains(&self.last.as_slice()) && self.ctx.path(word).exists() {
@@ -88,10 +90,10 @@ impl<'p, 'c> Primaries<'p, 'c> {
             return Ok(expr);
         }
         if let Some(test) = self.test(name, word, words)? {
-            return Ok(Expr::Test(test));
+            return Ok(FindExpr::Test(test));
         }
         if let Some(action) = self.action(name, word, words)? {
-            return Ok(Expr::Action(action));
+            return Ok(FindExpr::Action(action));
         }
         Err([b"unknown predicate `".as_slice(), word, b"'"].concat())
     }
@@ -100,8 +102,8 @@ impl<'p, 'c> Primaries<'p, 'c> {
         &mut self,
         name: &[u8],
         word: &[u8],
-        words: &mut Words<'_>,
-    ) -> Result<Option<Expr>, Message> {
+        words: &mut WordCursor<'_>,
+    ) -> Result<Option<FindExpr>, Message> {
         match name {
             b"depth" | b"d" => {
                 self.settings.depth_first = true;
@@ -110,7 +112,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
             b"maxdepth" => self.settings.max_depth = Some(level(argument(word, words)?, word)?),
             b"mindepth" => self.settings.min_depth = level(argument(word, words)?, word)?,
             b"xdev" | b"mount" => self.settings.one_device = true,
-            b"follow" => self.settings.follow = Follow::Always,
+            b"follow" => self.settings.follow = FindFollow::Always,
             b"files0-from" => {
                 self.settings.files_from = Some(argument(word, words)?.to_vec());
             }
@@ -139,7 +141,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
             }
             _ => return Ok(None),
         }
-        Ok(Some(Expr::Test(Test::Const(true))))
+        Ok(Some(FindExpr::Test(Test::Const(true))))
     }
 
     /// A test, or `None` if no test has that name.
@@ -147,7 +149,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         &mut self,
         name: &[u8],
         word: &[u8],
-        words: &mut Words<'_>,
+        words: &mut WordCursor<'_>,
     ) -> Result<Option<Test>, Message> {
         if let Some(test) = self.of_name(name, word, words)? {
             return Ok(Some(test));
@@ -199,12 +201,13 @@ impl<'p, 'c> Primaries<'p, 'c> {
         &mut self,
         name: &[u8],
         word: &[u8],
-        words: &mut Words<'_>,
+        words: &mut WordCursor<'_>,
     ) -> Result<Option<Test>, Message> {
         let utf8 = self.settings.utf8;
         let mut glob = |icase: bool| {
-            let options = glob::Options { ignore_case: icase, utf8, ..glob::Options::default() };
-            argument(word, words).map(|a| Pattern::new(a, options))
+            let options =
+                glob::GlobOptions { ignore_case: icase, utf8, ..glob::GlobOptions::default() };
+            argument(word, words).map(|a| GlobPattern::new(a, options))
         };
         Ok(Some(match name {
             b"name" => Test::Name(glob(false)?),
@@ -223,7 +226,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
         &mut self,
         name: &[u8],
         word: &[u8],
-        words: &mut Words<'_>,
+        words: &mut WordCursor<'_>,
     ) -> Result<Option<Test>, Message> {
         Ok(Some(match name {
             b"amin" => self.minutes(TimeOf::Access, word, words)?,
@@ -265,32 +268,32 @@ impl<'p, 'c> Primaries<'p, 'c> {
         &mut self,
         name: &[u8],
         word: &[u8],
-        words: &mut Words<'_>,
-    ) -> Result<Option<Action>, Message> {
+        words: &mut WordCursor<'_>,
+    ) -> Result<Option<FindAction>, Message> {
         let action = match name {
             b"prune" => {
                 self.prunes = true;
-                return Ok(Some(Action::Prune));
+                return Ok(Some(FindAction::Prune));
             }
-            b"quit" => return Ok(Some(Action::Quit)),
-            b"print" => Action::Print(SinkId::Stdout, b'\n'),
-            b"print0" => Action::Print(SinkId::Stdout, 0),
-            b"fprint" => Action::Print(self.sink(argument(word, words)?)?, b'\n'),
-            b"fprint0" => Action::Print(self.sink(argument(word, words)?)?, 0),
-            b"printf" => Action::Printf(SinkId::Stdout, self.format(argument(word, words)?)?),
+            b"quit" => return Ok(Some(FindAction::Quit)),
+            b"print" => FindAction::Print(SinkId::Stdout, b'\n'),
+            b"print0" => FindAction::Print(SinkId::Stdout, 0),
+            b"fprint" => FindAction::Print(self.sink(argument(word, words)?)?, b'\n'),
+            b"fprint0" => FindAction::Print(self.sink(argument(word, words)?)?, 0),
+            b"printf" => FindAction::Printf(SinkId::Stdout, self.format(argument(word, words)?)?),
             b"fprintf" => {
                 let sink = self.sink(argument(word, words)?)?;
-                Action::Printf(sink, self.format(argument(word, words)?)?)
+                FindAction::Printf(sink, self.format(argument(word, words)?)?)
             }
-            b"ls" => Action::List(SinkId::Stdout),
-            b"fls" => Action::List(self.sink(argument(word, words)?)?),
+            b"ls" => FindAction::List(SinkId::Stdout),
+            b"fls" => FindAction::List(self.sink(argument(word, words)?)?),
             b"delete" => {
                 self.settings.depth_first = true;
                 self.deletes = true;
-                Action::Delete
+                FindAction::Delete
             }
             b"exec" | b"ok" | b"execdir" | b"okdir" => {
-                Action::Exec(Box::new(Exec::parse(word, words)?))
+                FindAction::Exec(Box::new(FindExec::parse(word, words)?))
             }
             _ => return Ok(None),
         };
@@ -299,10 +302,10 @@ impl<'p, 'c> Primaries<'p, 'c> {
     }
 
     fn regex(&self, icase: bool, text: &[u8]) -> Result<Test, Message> {
-        let options = regex::Options::new(self.syntax)
+        let options = regex::RegexOptions::new(self.syntax)
             .icase(icase)
             .utf8(self.settings.utf8)
-            .bound(Bound::Line);
+            .bound(MatchBound::Line);
         match Regex::new(text, &options) {
             Ok(regex) => Ok(Test::Regex(Box::new(regex))),
             Err(e) => Err([
@@ -316,26 +319,31 @@ impl<'p, 'c> Primaries<'p, 'c> {
     }
 
     /// Age in minutes: exactly N means between N-1 and N.
-    fn minutes(&self, of: TimeOf, word: &[u8], words: &mut Words<'_>) -> Result<Test, Message> {
+    fn minutes(
+        &self,
+        of: TimeOf,
+        word: &[u8],
+        words: &mut WordCursor<'_>,
+    ) -> Result<Test, Message> {
         let arg = argument(word, words)?;
         let cmp = number::decimal(arg).ok_or_else(|| invalid(arg, word))?;
         let at = |n: f64| self.day_end - (n * MINUTE as f64) as i128;
         Ok(match cmp {
-            Cmp::Less(n) => Test::Newer(of, at(n)),
-            Cmp::More(n) => Test::Older(of, at(n)),
-            Cmp::Equal(n) => Test::Between(of, at(n), at(n) + MINUTE),
+            NumberTest::Less(n) => Test::Newer(of, at(n)),
+            NumberTest::More(n) => Test::Older(of, at(n)),
+            NumberTest::Equal(n) => Test::Between(of, at(n), at(n) + MINUTE),
         })
     }
 
     /// Age in whole days: exactly N means at least N and less than N+1.
-    fn days(&self, of: TimeOf, word: &[u8], words: &mut Words<'_>) -> Result<Test, Message> {
+    fn days(&self, of: TimeOf, word: &[u8], words: &mut WordCursor<'_>) -> Result<Test, Message> {
         let arg = argument(word, words)?;
         let cmp = number::decimal(arg).ok_or_else(|| invalid(arg, word))?;
         let at = |n: f64| self.day_end - (n * DAY as f64) as i128;
         Ok(match cmp {
-            Cmp::Less(n) => Test::Newer(of, at(n)),
-            Cmp::More(n) => Test::Older(of, at(n + 1.0)),
-            Cmp::Equal(n) => Test::Between(of, at(n + 1.0), at(n)),
+            NumberTest::Less(n) => Test::Newer(of, at(n)),
+            NumberTest::More(n) => Test::Older(of, at(n + 1.0)),
+            NumberTest::Equal(n) => Test::Between(of, at(n + 1.0), at(n)),
         })
     }
 
@@ -347,13 +355,13 @@ impl<'p, 'c> Primaries<'p, 'c> {
     /// Metadata of a file that a test names.
     fn stat(&self, file: &[u8]) -> Result<Stat, Message> {
         let path = self.ctx.path(file);
-        let follow = self.settings.follow != Follow::Never;
+        let follow = self.settings.follow != FindFollow::Never;
         meta::stat(&path, follow).or_else(|_| meta::stat(&path, false)).map_err(|e| {
             [&quoted(file), b": ".as_slice(), box_sys::strerror(&e).as_bytes()].concat()
         })
     }
 
-    fn owner(&self, word: &[u8], words: &mut Words<'_>, user: bool) -> Result<Test, Message> {
+    fn owner(&self, word: &[u8], words: &mut WordCursor<'_>, user: bool) -> Result<Test, Message> {
         let arg = argument(word, words)?;
         let names = &self.settings.names;
         let id = std::str::from_utf8(arg).ok().and_then(|name| match user {
@@ -369,7 +377,11 @@ impl<'p, 'c> Primaries<'p, 'c> {
             };
             return Err([&quoted(arg), article, what].concat());
         };
-        Ok(if user { Test::User(Cmp::Equal(id)) } else { Test::Group(Cmp::Equal(id)) })
+        Ok(if user {
+            Test::User(NumberTest::Equal(id))
+        } else {
+            Test::Group(NumberTest::Equal(id))
+        })
     }
 
     fn sink(&mut self, file: &[u8]) -> Result<SinkId, Message> {
@@ -379,8 +391,8 @@ impl<'p, 'c> Primaries<'p, 'c> {
         })
     }
 
-    fn format(&mut self, text: &[u8]) -> Result<Rc<Format>, Message> {
-        let (format, warnings) = Format::parse(text)?;
+    fn format(&mut self, text: &[u8]) -> Result<Rc<FindFormat>, Message> {
+        let (format, warnings) = FindFormat::parse(text)?;
         for warning in warnings {
             self.ctx.error_bytes(&[b"warning: ", &warning]);
         }
@@ -389,7 +401,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
 }
 
 /// The argument of a primary.
-pub fn argument<'w>(word: &[u8], words: &mut Words<'w>) -> Result<&'w [u8], Message> {
+pub fn argument<'w>(word: &[u8], words: &mut WordCursor<'w>) -> Result<&'w [u8], Message> {
     words.next().ok_or_else(|| [b"missing argument to `".as_slice(), word, b"'"].concat())
 }
 
@@ -409,7 +421,7 @@ fn level(arg: &[u8], word: &[u8]) -> Result<u64, Message> {
     })
 }
 
-fn count(word: &[u8], words: &mut Words<'_>) -> Result<Cmp<u64>, Message> {
+fn count(word: &[u8], words: &mut WordCursor<'_>) -> Result<NumberTest<u64>, Message> {
     let arg = argument(word, words)?;
     number::integer(arg).ok_or_else(|| invalid(arg, word))
 }
@@ -437,7 +449,7 @@ fn size(arg: &[u8]) -> Result<Test, Message> {
     Ok(Test::Size { cmp, unit })
 }
 
-fn kinds(word: &[u8], arg: &[u8]) -> Result<Vec<Kind>, Message> {
+fn kinds(word: &[u8], arg: &[u8]) -> Result<Vec<FileKind>, Message> {
     let mut all = Vec::new();
     let mut rest = arg;
     if arg.is_empty() {
@@ -447,13 +459,13 @@ fn kinds(word: &[u8], arg: &[u8]) -> Result<Vec<Kind>, Message> {
     }
     while let [letter, tail @ ..] = rest {
         let kind = match letter {
-            b'b' => Kind::BlockDevice,
-            b'c' => Kind::CharDevice,
-            b'd' => Kind::Dir,
-            b'f' => Kind::File,
-            b'l' => Kind::Symlink,
-            b'p' => Kind::Fifo,
-            b's' => Kind::Socket,
+            b'b' => FileKind::BlockDevice,
+            b'c' => FileKind::CharDevice,
+            b'd' => FileKind::Dir,
+            b'f' => FileKind::File,
+            b'l' => FileKind::Symlink,
+            b'p' => FileKind::Fifo,
+            b's' => FileKind::Socket,
             _ => {
                 return Err([b"Unknown argument to ".as_slice(), word, b": ", &[*letter]].concat());
             }
@@ -511,22 +523,22 @@ pub fn time(stat: &Stat, of: TimeOf) -> i128 {
     })
 }
 
-const REGEX_TYPES: &[(&str, Syntax)] = &[
-    ("findutils-default", Syntax::Emacs),
-    ("ed", Syntax::Bre),
-    ("emacs", Syntax::Emacs),
-    ("gnu-awk", Syntax::PosixAwk),
-    ("grep", Syntax::Grep),
-    ("posix-awk", Syntax::PosixAwk),
-    ("awk", Syntax::PosixAwk),
-    ("posix-basic", Syntax::Bre),
-    ("posix-egrep", Syntax::Egrep),
-    ("egrep", Syntax::Egrep),
-    ("posix-extended", Syntax::EreRegcomp),
-    ("posix-minimal-basic", Syntax::MinimalBre),
-    ("sed", Syntax::Bre),
+const REGEX_TYPES: &[(&str, RegexSyntax)] = &[
+    ("findutils-default", RegexSyntax::Emacs),
+    ("ed", RegexSyntax::Bre),
+    ("emacs", RegexSyntax::Emacs),
+    ("gnu-awk", RegexSyntax::PosixAwk),
+    ("grep", RegexSyntax::Grep),
+    ("posix-awk", RegexSyntax::PosixAwk),
+    ("awk", RegexSyntax::PosixAwk),
+    ("posix-basic", RegexSyntax::Bre),
+    ("posix-egrep", RegexSyntax::Egrep),
+    ("egrep", RegexSyntax::Egrep),
+    ("posix-extended", RegexSyntax::EreRegcomp),
+    ("posix-minimal-basic", RegexSyntax::MinimalBre),
+    ("sed", RegexSyntax::Bre),
 ];
 
-fn syntax(name: &[u8]) -> Option<Syntax> {
+fn syntax(name: &[u8]) -> Option<RegexSyntax> {
     REGEX_TYPES.iter().find(|(n, _)| n.as_bytes() == name).map(|(_, s)| *s)
 }

@@ -5,33 +5,33 @@ use std::fs;
 use std::io;
 
 use box_applet::Ctx;
-use box_sys::{Kind, path};
+use box_sys::{FileKind, path};
 
-use super::entry::{Entry, kind_of, quoted};
-use super::eval::State;
-use super::expr::{Expr, Settings};
+use super::entry::{FindEntry, kind_of, quoted};
+use super::eval::EvalState;
+use super::expr::{FindExpr, FindSettings};
 
 /// A directory whose entries are being visited.
-struct Level {
-    dir: Entry,
+struct FindLevel {
+    dir: FindEntry,
     /// Entries still to come, the next one last.
-    names: Vec<(OsString, Option<Kind>)>,
+    names: Vec<(OsString, Option<FileKind>)>,
 }
 
 /// Visits everything below the starting points.
 pub fn walk(
     ctx: &mut Ctx<'_>,
-    settings: &mut Settings,
+    settings: &mut FindSettings,
     points: &[Vec<u8>],
-    expr: &mut Expr,
-    state: &mut State,
+    expr: &mut FindExpr,
+    state: &mut EvalState,
 ) {
     for point in points {
         if state.quit {
             return;
         }
         let follow = settings.follows(0);
-        let entry = Entry::new(point.clone(), ctx.path(point), 0, point.len(), follow, None);
+        let entry = FindEntry::new(point.clone(), ctx.path(point), 0, point.len(), follow, None);
         let stat = if point.is_empty() {
             Err(io::Error::from_raw_os_error(box_sys::errno::code::ENOENT))
         } else {
@@ -39,7 +39,7 @@ pub fn walk(
         };
         match stat {
             Ok(device) => {
-                let mut tree = Tree { ctx, settings, expr, state, device, levels: Vec::new() };
+                let mut tree = FindWalk { ctx, settings, expr, state, device, levels: Vec::new() };
                 tree.run(entry);
             }
             Err(e) => state.error(ctx, point, &e),
@@ -47,18 +47,18 @@ pub fn walk(
     }
 }
 
-struct Tree<'t, 'c> {
+struct FindWalk<'t, 'c> {
     ctx: &'t mut Ctx<'c>,
-    settings: &'t mut Settings,
-    expr: &'t mut Expr,
-    state: &'t mut State,
+    settings: &'t mut FindSettings,
+    expr: &'t mut FindExpr,
+    state: &'t mut EvalState,
     /// Of the starting point.
     device: u64,
-    levels: Vec<Level>,
+    levels: Vec<FindLevel>,
 }
 
-impl Tree<'_, '_> {
-    fn run(&mut self, point: Entry) {
+impl FindWalk<'_, '_> {
+    fn run(&mut self, point: FindEntry) {
         self.visit(point);
         while let Some(level) = self.levels.last_mut() {
             if self.state.quit {
@@ -76,7 +76,7 @@ impl Tree<'_, '_> {
                 let depth = dir.depth + 1;
                 let follow = self.settings.follows(depth);
                 let at = dir.path.join(&name);
-                let entry = Entry::new(shown, at, depth, dir.point_len, follow, kind);
+                let entry = FindEntry::new(shown, at, depth, dir.point_len, follow, kind);
                 self.visit(entry);
             } else if let Some(level) = self.levels.pop()
                 && self.settings.depth_first
@@ -87,7 +87,7 @@ impl Tree<'_, '_> {
     }
 
     /// Evaluates for an entry and prepares going below it.
-    fn visit(&mut self, entry: Entry) {
+    fn visit(&mut self, entry: FindEntry) {
         let kind = match entry.kind() {
             Ok(kind) => kind,
             Err(e) => {
@@ -95,7 +95,7 @@ impl Tree<'_, '_> {
                 return;
             }
         };
-        let deeper = kind == Kind::Dir
+        let deeper = kind == FileKind::Dir
             && self.settings.max_depth.is_none_or(|max| (entry.depth as u64) < max);
         if deeper && entry.follow && self.is_loop(&entry) {
             return;
@@ -114,13 +114,13 @@ impl Tree<'_, '_> {
         }
     }
 
-    fn eval(&mut self, entry: &Entry) {
+    fn eval(&mut self, entry: &FindEntry) {
         if entry.depth as u64 >= self.settings.min_depth {
             self.state.eval(self.ctx, self.settings, self.expr, entry);
         }
     }
 
-    fn enter(&mut self, entry: Entry) {
+    fn enter(&mut self, entry: FindEntry) {
         let mut names = Vec::new();
         match fs::read_dir(&entry.path) {
             Ok(list) => {
@@ -140,20 +140,20 @@ impl Tree<'_, '_> {
             Err(e) => self.state.error(self.ctx, &entry.shown, &e),
         }
         names.reverse();
-        self.levels.push(Level { dir: entry, names });
+        self.levels.push(FindLevel { dir: entry, names });
     }
 
-    fn same_device(&self, entry: &Entry) -> bool {
+    fn same_device(&self, entry: &FindEntry) -> bool {
         !self.settings.one_device || entry.stat().is_ok_and(|s| s.dev == self.device)
     }
 
     /// Whether a followed link leads to a directory we are in.
-    fn is_loop(&mut self, entry: &Entry) -> bool {
-        if entry.dir_kind == Some(Kind::Dir) {
+    fn is_loop(&mut self, entry: &FindEntry) -> bool {
+        if entry.dir_kind == Some(FileKind::Dir) {
             return false;
         }
         let Ok(id) = entry.stat().map(|s| (s.dev, s.ino)) else { return false };
-        let same = |l: &&Level| l.dir.stat().is_ok_and(|s| (s.dev, s.ino) == id);
+        let same = |l: &&FindLevel| l.dir.stat().is_ok_and(|s| (s.dev, s.ino) == id);
         let Some(level) = self.levels.iter().find(same) else { return false };
         let (inner, outer) = (quoted(&entry.shown), quoted(&level.dir.shown));
         self.ctx.error_bytes(&[

@@ -22,7 +22,7 @@ pub enum InputError {
 }
 
 /// Reads items one after another.
-pub struct Items {
+pub struct ItemReader {
     reader: Box<dyn BufRead>,
     splitting: Splitting,
     eof: Option<Vec<u8>>,
@@ -33,10 +33,10 @@ pub struct Items {
     nul_warned: bool,
 }
 
-impl Items {
+impl ItemReader {
     /// The items of an input, up to a line that is `eof`.
-    pub fn new(reader: Box<dyn BufRead>, splitting: Splitting, eof: Option<Vec<u8>>) -> Items {
-        Items {
+    pub fn new(reader: Box<dyn BufRead>, splitting: Splitting, eof: Option<Vec<u8>>) -> ItemReader {
+        ItemReader {
             reader,
             splitting,
             eof,
@@ -102,7 +102,7 @@ impl Items {
     /// An item in which quotes and backslashes protect. With `whole_lines` only newlines end it.
     fn protected(&mut self, whole_lines: bool) -> Result<Option<Vec<u8>>, InputError> {
         let mut item = Vec::new();
-        let mut state = State::Before;
+        let mut state = ItemState::Before;
         // Quotes make an item even if nothing is in them.
         let mut begun = false;
         loop {
@@ -114,7 +114,7 @@ impl Items {
             if buffer.is_empty() {
                 self.ended = true;
                 return match state {
-                    State::Quote(q) => Err(InputError::Quote(name(q))),
+                    ItemState::Quote(q) => Err(InputError::Quote(name(q))),
                     _ if begun => {
                         self.lines += 1;
                         Ok(Some(item))
@@ -126,7 +126,7 @@ impl Items {
             let mut done = false;
             while let Some(&c) = buffer.get(used) {
                 // What needs no thought is taken in one go.
-                if matches!(state, State::Within) {
+                if matches!(state, ItemState::Within) {
                     let rest = &buffer[used..];
                     let run = rest.iter().position(|&b| special(b)).unwrap_or(rest.len());
                     if run > 0 {
@@ -139,17 +139,17 @@ impl Items {
                 used += 1;
                 let previous = std::mem::replace(&mut self.previous, c);
                 match (state, c) {
-                    (State::Escape, _) => {
+                    (ItemState::Escape, _) => {
                         item.push(c);
                         begun = true;
-                        state = State::Within;
+                        state = ItemState::Within;
                     }
-                    (State::Quote(q), _) if c == q => state = State::Within,
-                    (State::Quote(q), b'\n') => {
+                    (ItemState::Quote(q), _) if c == q => state = ItemState::Within,
+                    (ItemState::Quote(q), b'\n') => {
                         self.reader.consume(used);
                         return Err(InputError::Quote(name(q)));
                     }
-                    (State::Quote(_), _) => item.push(c),
+                    (ItemState::Quote(_), _) => item.push(c),
                     (_, b'\n') => {
                         if !matches!(previous, b' ' | b'\t') {
                             self.lines += 1;
@@ -159,22 +159,22 @@ impl Items {
                             break;
                         }
                     }
-                    (State::Before, b' ' | b'\t' | b'\r' | 11 | 12) => {}
-                    (State::Within, b' ' | b'\t') if !whole_lines => {
+                    (ItemState::Before, b' ' | b'\t' | b'\r' | 11 | 12) => {}
+                    (ItemState::Within, b' ' | b'\t') if !whole_lines => {
                         done = true;
                         break;
                     }
                     (_, b'\\') => {
                         begun = true;
-                        state = State::Escape;
+                        state = ItemState::Escape;
                     }
                     (_, b'"' | b'\'') => {
                         begun = true;
-                        state = State::Quote(c);
+                        state = ItemState::Quote(c);
                     }
                     _ => {
                         begun = true;
-                        state = State::Within;
+                        state = ItemState::Within;
                         item.push(c);
                     }
                 }
@@ -188,7 +188,7 @@ impl Items {
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum ItemState {
     Before,
     Within,
     Quote(u8),
@@ -210,7 +210,7 @@ mod tests {
 
     fn items(text: &str, splitting: Splitting) -> Vec<String> {
         let reader = Box::new(io::Cursor::new(text.as_bytes().to_vec()));
-        let mut items = Items::new(reader, splitting, Some(b"_".to_vec()));
+        let mut items = ItemReader::new(reader, splitting, Some(b"_".to_vec()));
         let mut out = Vec::new();
         while let Some(item) = items.next().unwrap() {
             out.push(String::from_utf8(item).unwrap());

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 
 use box_applet::Ctx;
-use box_applet::command::{Child, Command, Stream};
+use box_applet::command::{Child, ChildCommand, ChildStream};
 use box_sys::WaitStatus;
 
 /// What a command line may hold.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
+pub struct XargsLimits {
     pub args: Option<u64>,
     pub lines: Option<u64>,
     /// Bytes, each argument with its NUL.
@@ -21,12 +21,12 @@ pub struct Limits {
 
 /// Collects items and runs a command with them.
 #[derive(Default)]
-pub struct Runner {
+pub struct XargsRunner {
     command: Vec<Vec<u8>>,
-    limits: Limits,
+    limits: XargsLimits,
     /// `-I`: replaced by each item.
     pub replace: Option<Vec<u8>>,
-    pub stdin: Stream,
+    pub stdin: ChildStream,
     /// How many may run at once; 0 for no limit.
     pub procs: usize,
     pub verbose: bool,
@@ -42,10 +42,16 @@ pub struct Runner {
     status: u8,
 }
 
-impl Runner {
+impl XargsRunner {
     /// Runs one command at a time, and asks nobody.
-    pub fn new(command: Vec<Vec<u8>>, limits: Limits) -> Runner {
-        Runner { command, limits, stdin: Stream::Null, procs: 1, ..Runner::default() }
+    pub fn new(command: Vec<Vec<u8>>, limits: XargsLimits) -> XargsRunner {
+        XargsRunner {
+            command,
+            limits,
+            stdin: ChildStream::Null,
+            procs: 1,
+            ..XargsRunner::default()
+        }
     }
 
     /// Takes an item; `lines` have been read with it.
@@ -121,7 +127,8 @@ impl Runner {
             env.set(name, slot.to_string().as_bytes());
             env
         });
-        let command = Command { argv, env, stdin: self.stdin.clone(), ..Command::default() };
+        let command =
+            ChildCommand { argv, env, stdin: self.stdin.clone(), ..ChildCommand::default() };
         match command.start(ctx) {
             Ok(child) => self.running.push_back((slot, child)),
             Err(e) => {

@@ -1,42 +1,42 @@
 //! What each option says. Which lines match, what is printed of them and which files are searched are apart.
 
 use box_applet::{Ctx, Exit};
-use box_text::glob::Pattern;
+use box_text::glob::GlobPattern;
 
-use super::table::Flag;
+use super::table::GrepFlag;
 use super::{
     Modes, abbreviated, fail, glob_options, invalid_argument, is_terminal, number, read_file, usage,
 };
-use crate::colors::Colors;
-use crate::config::{Binary, Config, Directories, FileRule, Mode, Syntax};
+use crate::colors::GrepColors;
+use crate::config::{BinaryMode, Directories, FileRule, GrepConfig, GrepMode, GrepSyntax};
 
 /// Does as an option says; `Err` holds the status to end with.
 pub(super) fn apply(
     ctx: &mut Ctx<'_>,
-    config: &mut Config,
+    config: &mut GrepConfig,
     modes: &mut Modes,
-    option: Flag,
+    option: GrepFlag,
     value: &[u8],
 ) -> Result<(), Exit> {
     match option {
-        Flag::ExtendedRegexp => syntax(ctx, config, modes, Syntax::Extended)?,
-        Flag::FixedStrings => syntax(ctx, config, modes, Syntax::Fixed)?,
-        Flag::PerlRegexp => syntax(ctx, config, modes, Syntax::Perl)?,
-        Flag::BasicRegexp => syntax(ctx, config, modes, Syntax::Basic)?,
-        Flag::IgnoreCase => config.ignore_case = true,
-        Flag::NoIgnoreCase => config.ignore_case = false,
-        Flag::WordRegexp => config.words = true,
-        Flag::LineRegexp => config.whole_lines = true,
-        Flag::NullData => config.end = 0,
-        Flag::InvertMatch => config.invert = true,
-        Flag::MaxCount => match number(value) {
+        GrepFlag::ExtendedRegexp => syntax(ctx, config, modes, GrepSyntax::Extended)?,
+        GrepFlag::FixedStrings => syntax(ctx, config, modes, GrepSyntax::Fixed)?,
+        GrepFlag::PerlRegexp => syntax(ctx, config, modes, GrepSyntax::Perl)?,
+        GrepFlag::BasicRegexp => syntax(ctx, config, modes, GrepSyntax::Basic)?,
+        GrepFlag::IgnoreCase => config.ignore_case = true,
+        GrepFlag::NoIgnoreCase => config.ignore_case = false,
+        GrepFlag::WordRegexp => config.words = true,
+        GrepFlag::LineRegexp => config.whole_lines = true,
+        GrepFlag::NullData => config.end = 0,
+        GrepFlag::InvertMatch => config.invert = true,
+        GrepFlag::MaxCount => match number(value) {
             Some(n) => config.max_count = u64::try_from(n).ok(),
             None => return Err(fail(ctx, "invalid max count")),
         },
-        Flag::BinaryFiles => config.binary = binary(ctx, value)?,
-        Flag::Text => config.binary = Binary::Text,
-        Flag::WithoutMatch => config.binary = Binary::WithoutMatch,
-        Flag::NoMessages => config.no_messages = true,
+        GrepFlag::BinaryFiles => config.binary = binary(ctx, value)?,
+        GrepFlag::Text => config.binary = BinaryMode::Text,
+        GrepFlag::WithoutMatch => config.binary = BinaryMode::WithoutMatch,
+        GrepFlag::NoMessages => config.no_messages = true,
         _ => {
             output(ctx, config, modes, option, value)?;
             files(ctx, config, option, value)?;
@@ -48,72 +48,77 @@ pub(super) fn apply(
 /// Options about what is printed.
 fn output(
     ctx: &mut Ctx<'_>,
-    config: &mut Config,
+    config: &mut GrepConfig,
     modes: &mut Modes,
-    option: Flag,
+    option: GrepFlag,
     value: &[u8],
 ) -> Result<(), Exit> {
     match option {
-        Flag::ByteOffset => config.byte_offset = true,
-        Flag::LineNumber => config.line_number = true,
-        Flag::LineBuffered => config.line_buffered = true,
-        Flag::WithFilename => config.with_filename = Some(true),
-        Flag::NoFilename => config.with_filename = Some(false),
-        Flag::Label => config.label = value.to_vec(),
-        Flag::OnlyMatching => config.only_matching = true,
-        Flag::Quiet => modes.quiet = true,
-        Flag::FilesWithoutMatch => modes.list = Some(Mode::FilesWithout),
-        Flag::FilesWithMatches => modes.list = Some(Mode::FilesWith),
-        Flag::Count => modes.count = true,
-        Flag::InitialTab => config.initial_tab = true,
-        Flag::Null => config.null_after_name = true,
-        Flag::AfterContext => modes.after = Some(context(ctx, value)?),
-        Flag::BeforeContext => modes.before = Some(context(ctx, value)?),
-        Flag::Context => modes.both = Some(context(ctx, value)?),
-        Flag::GroupSeparator => config.separator = Some(value.to_vec()),
-        Flag::NoGroupSeparator => config.separator = None,
-        Flag::Color => config.colors = colors(ctx, value)?,
+        GrepFlag::ByteOffset => config.byte_offset = true,
+        GrepFlag::LineNumber => config.line_number = true,
+        GrepFlag::LineBuffered => config.line_buffered = true,
+        GrepFlag::WithFilename => config.with_filename = Some(true),
+        GrepFlag::NoFilename => config.with_filename = Some(false),
+        GrepFlag::Label => config.label = value.to_vec(),
+        GrepFlag::OnlyMatching => config.only_matching = true,
+        GrepFlag::Quiet => modes.quiet = true,
+        GrepFlag::FilesWithoutMatch => modes.list = Some(GrepMode::FilesWithout),
+        GrepFlag::FilesWithMatches => modes.list = Some(GrepMode::FilesWith),
+        GrepFlag::Count => modes.count = true,
+        GrepFlag::InitialTab => config.initial_tab = true,
+        GrepFlag::Null => config.null_after_name = true,
+        GrepFlag::AfterContext => modes.after = Some(context(ctx, value)?),
+        GrepFlag::BeforeContext => modes.before = Some(context(ctx, value)?),
+        GrepFlag::Context => modes.both = Some(context(ctx, value)?),
+        GrepFlag::GroupSeparator => config.separator = Some(value.to_vec()),
+        GrepFlag::NoGroupSeparator => config.separator = None,
+        GrepFlag::Color => config.colors = colors(ctx, value)?,
         _ => {}
     }
     Ok(())
 }
 
 /// Options about which files are searched.
-fn files(ctx: &mut Ctx<'_>, config: &mut Config, option: Flag, value: &[u8]) -> Result<(), Exit> {
+fn files(
+    ctx: &mut Ctx<'_>,
+    config: &mut GrepConfig,
+    option: GrepFlag,
+    value: &[u8],
+) -> Result<(), Exit> {
     let mut rule = |pattern: &[u8], include: bool| {
-        let pattern = Pattern::new(pattern, glob_options());
+        let pattern = GlobPattern::new(pattern, glob_options());
         config.file_rules.push(FileRule { pattern, include });
     };
     match option {
-        Flag::Include => rule(value, true),
-        Flag::Exclude => rule(value, false),
-        Flag::ExcludeFrom => {
+        GrepFlag::Include => rule(value, true),
+        GrepFlag::Exclude => rule(value, false),
+        GrepFlag::ExcludeFrom => {
             let text = read_file(ctx, value)?;
             text.split(|&b| b == b'\n').filter(|l| !l.is_empty()).for_each(|l| rule(l, false));
         }
-        Flag::ExcludeDir => {
+        GrepFlag::ExcludeDir => {
             let mut value = value;
             while let [head @ .., b'/'] = value
                 && !head.is_empty()
             {
                 value = head;
             }
-            config.exclude_dirs.push(Pattern::new(value, glob_options()));
+            config.exclude_dirs.push(GlobPattern::new(value, glob_options()));
         }
-        Flag::Directories => {
+        GrepFlag::Directories => {
             config.directories = directories(ctx, value)?;
             config.follow = false;
         }
-        Flag::Devices => {
+        GrepFlag::Devices => {
             config.skip_devices = match value {
                 b"read" => Some(false),
                 b"skip" => Some(true),
                 _ => return Err(fail(ctx, "unknown devices method")),
             }
         }
-        Flag::Recursive | Flag::DereferenceRecursive => {
+        GrepFlag::Recursive | GrepFlag::DereferenceRecursive => {
             config.directories = Directories::Recurse;
-            config.follow = option == Flag::DereferenceRecursive;
+            config.follow = option == GrepFlag::DereferenceRecursive;
         }
         _ => {}
     }
@@ -122,9 +127,9 @@ fn files(ctx: &mut Ctx<'_>, config: &mut Config, option: Flag, value: &[u8]) -> 
 
 fn syntax(
     ctx: &mut Ctx<'_>,
-    config: &mut Config,
+    config: &mut GrepConfig,
     modes: &mut Modes,
-    syntax: Syntax,
+    syntax: GrepSyntax,
 ) -> Result<(), Exit> {
     if modes.matcher.is_some_and(|m| m != syntax) {
         return Err(fail(ctx, "conflicting matchers specified"));
@@ -134,11 +139,11 @@ fn syntax(
     Ok(())
 }
 
-fn binary(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<Binary, Exit> {
+fn binary(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<BinaryMode, Exit> {
     match value {
-        b"binary" => Ok(Binary::Report),
-        b"text" => Ok(Binary::Text),
-        b"without-match" => Ok(Binary::WithoutMatch),
+        b"binary" => Ok(BinaryMode::Report),
+        b"text" => Ok(BinaryMode::Text),
+        b"without-match" => Ok(BinaryMode::WithoutMatch),
         _ => Err(fail(ctx, "unknown binary-files type")),
     }
 }
@@ -162,7 +167,7 @@ fn context(ctx: &mut Ctx<'_>, value: &[u8]) -> Result<u64, Exit> {
 }
 
 /// The colours, if there are to be any.
-fn colors(ctx: &mut Ctx<'_>, when: &[u8]) -> Result<Option<Colors>, Exit> {
+fn colors(ctx: &mut Ctx<'_>, when: &[u8]) -> Result<Option<GrepColors>, Exit> {
     let on = match when {
         b"always" | b"yes" | b"force" => true,
         b"never" | b"no" | b"none" => false,
@@ -182,5 +187,5 @@ fn colors(ctx: &mut Ctx<'_>, when: &[u8]) -> Result<Option<Colors>, Exit> {
         ));
     }
     let env = |name| ctx.env.get(name);
-    Ok(on.then(|| Colors::new(env(b"GREP_COLOR"), env(b"GREP_COLORS"))))
+    Ok(on.then(|| GrepColors::new(env(b"GREP_COLOR"), env(b"GREP_COLORS"))))
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{Native, fail, natives};
 use crate::lang::ast::BinOp;
 use crate::value::{
-    Items, Map, Result, Value, compare, elements, equal, into_vec, type_error, type_error2,
+    JqItems, Map, Result, Value, compare, elements, equal, into_vec, type_error, type_error2,
 };
 
 /// Longest text that repetition may give, jq's bound.
@@ -55,7 +55,7 @@ pub fn add(a: Value, b: Value) -> Result<Value> {
             Value::Str(a)
         }
         (Value::Arr(mut a), Value::Arr(b)) => {
-            let items: &mut Items = Rc::make_mut(&mut a);
+            let items: &mut JqItems = Rc::make_mut(&mut a);
             match Rc::try_unwrap(b) {
                 Ok(mut b) => items.append(&mut b),
                 Err(b) => items.extend_from_slice(&b),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::rc::Rc;
 
-use box_applet::{Ctx, Output, Sink};
+use box_applet::{Ctx, OutStream, OutputSink};
 use box_text::time::Zone;
 
 use super::regex::Regex;
@@ -14,7 +14,7 @@ use crate::json;
 use crate::value::{Value, type_error};
 
 /// The documents a program reads.
-pub trait Inputs {
+pub trait JqInputs {
     /// The next one; the error is a message.
     fn next(&mut self) -> Option<std::result::Result<Value, String>>;
     /// Name of the file that the last one came from, or null.
@@ -27,18 +27,18 @@ pub trait Inputs {
 
 /// Standard output and error, shared by who writes and who reads: before input is waited for, the
 /// output so far goes out, so that a process at both ends of two pipes gets its answer.
-pub struct Streams {
-    pub out: RefCell<Output>,
-    err: RefCell<Output>,
+pub struct JqStreams {
+    pub out: RefCell<OutStream>,
+    err: RefCell<OutStream>,
 }
 
-impl Streams {
+impl JqStreams {
     /// Takes the applet's standard output until [`Streams::give_back`].
-    pub fn take(ctx: &mut Ctx<'_>) -> Streams {
-        let closed = Output::unbuffered(Sink::Closed);
-        Streams {
+    pub fn take(ctx: &mut Ctx<'_>) -> JqStreams {
+        let closed = OutStream::unbuffered(OutputSink::Closed);
+        JqStreams {
             out: RefCell::new(std::mem::replace(&mut ctx.stdout, closed)),
-            err: RefCell::new(Output::unbuffered(ctx.stderr.sink().clone())),
+            err: RefCell::new(OutStream::unbuffered(ctx.stderr.sink().clone())),
         }
     }
 
@@ -64,14 +64,14 @@ pub type Modules<'a> =
     dyn Fn(&str) -> std::result::Result<std::result::Result<Value, String>, String> + 'a;
 
 /// What filters see of the world.
-pub struct Host<'h> {
-    pub inputs: &'h mut dyn Inputs,
+pub struct JqHost<'h> {
+    pub inputs: &'h mut dyn JqInputs,
     /// `env`
     pub env: Value,
     /// Module directories.
     pub library: Value,
     /// Where `debug` and `stderr` write.
-    pub streams: &'h Streams,
+    pub streams: &'h JqStreams,
     /// `modulemeta`.
     pub modules: &'h Modules<'h>,
     /// Set by `halt`: the status.

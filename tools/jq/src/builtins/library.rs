@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::{Native, arith, arrays, convert, format, host, math, objects, regex, strings, time};
 use crate::lang::ast::Def;
-use crate::lang::{SyntaxError, parse_defs};
+use crate::lang::{JqSyntaxError, parse_defs};
 
 /// Definitions, one per line group that begins with `def`.
 const DEFS: &str = include_str!("defs.jq");
@@ -38,14 +38,14 @@ const SPECIAL: &[&str] = &[
 ];
 
 /// The built-in functions that a program can need.
-pub struct Library {
+pub struct BuiltinLibrary {
     defs: HashMap<(&'static str, usize), Rc<Def>>,
 }
 
-impl Library {
+impl BuiltinLibrary {
     /// Reads those definitions whose names occur in `code`; reading all of them would take longer
     /// than most programs run.
-    pub fn new<'c>(code: impl IntoIterator<Item = &'c str>) -> Library {
+    pub fn new<'c>(code: impl IntoIterator<Item = &'c str>) -> BuiltinLibrary {
         let sources: Vec<(&'static str, &'static str)> = chunks().map(|c| (head(c).0, c)).collect();
         let mut wanted: HashSet<&str> = code.into_iter().flat_map(words).collect();
         let mut taken = vec![false; sources.len()];
@@ -67,7 +67,7 @@ impl Library {
                 defs.insert(head(chunk), def);
             }
         }
-        Library { defs }
+        BuiltinLibrary { defs }
     }
 
     /// The native function of that name.
@@ -99,7 +99,7 @@ fn chunks() -> impl Iterator<Item = &'static str> {
     DEFS.split("\ndef ").skip(1)
 }
 
-fn parse(chunk: &str) -> Result<Vec<Rc<Def>>, SyntaxError> {
+fn parse(chunk: &str) -> Result<Vec<Rc<Def>>, JqSyntaxError> {
     parse_defs(&format!("def {chunk}"))
 }
 
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn no_name_is_there_twice() {
-        let mut all = Library::new([""]).names();
+        let mut all = BuiltinLibrary::new([""]).names();
         let count = all.len();
         all.sort();
         all.dedup();

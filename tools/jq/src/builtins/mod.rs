@@ -18,13 +18,13 @@ mod time_text;
 
 pub use arith::{binary, negate};
 pub use format::format_into;
-pub use host::{Host, Inputs, Streams};
-pub use library::Library;
+pub use host::{JqHost, JqInputs, JqStreams};
+pub use library::BuiltinLibrary;
 
 use crate::value::{Result, Value};
 
 /// A native function: the input, then the arguments.
-pub type Run = fn(&mut Host<'_>, Value, &mut [Value]) -> Result<Value>;
+pub type Run = fn(&mut JqHost<'_>, Value, &mut [Value]) -> Result<Value>;
 
 /// A function of ours, by name and number of parameters.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::{Host, Native, fail, natives, take};
+use super::{JqHost, Native, fail, natives, take};
 use crate::value::{Map, Result, Value, type_error};
 
 /// A compiled pattern.
@@ -53,7 +53,7 @@ fn pair(v: Value) -> Result<(Value, Value)> {
     }
 }
 
-struct Search<'t> {
+struct JqSearch<'t> {
     text: &'t str,
     regex: Rc<Regex>,
     global: bool,
@@ -61,7 +61,7 @@ struct Search<'t> {
 }
 
 /// Checks arguments and compiles the pattern.
-fn search<'t>(h: &mut Host<'_>, v: &'t Value, re: &Value, flags: &Value) -> Result<Search<'t>> {
+fn search<'t>(h: &mut JqHost<'_>, v: &'t Value, re: &Value, flags: &Value) -> Result<JqSearch<'t>> {
     let Value::Str(text) = v else {
         return Err(type_error(v, "cannot be matched, as it is not a string"));
     };
@@ -103,7 +103,7 @@ fn search<'t>(h: &mut Host<'_>, v: &'t Value, re: &Value, flags: &Value) -> Resu
             regex
         }
     };
-    Ok(Search { text, regex, global, skip_empty })
+    Ok(JqSearch { text, regex, global, skip_empty })
 }
 
 /// A pattern whose `$` matches before a final newline too.
@@ -130,7 +130,7 @@ fn dollars(re: &str) -> String {
     out
 }
 
-impl Search<'_> {
+impl JqSearch<'_> {
     /// Calls `f` for each match. After a match the search goes on at its end, after an empty one
     /// a character further.
     fn each(&self, mut f: impl FnMut(&fancy_regex::Captures<'_, str>)) -> Result<()> {
@@ -159,7 +159,7 @@ impl Search<'_> {
     }
 }
 
-fn test(h: &mut Host<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
+fn test(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
     let s = search(h, v, re, flags)?;
     let mut found = false;
     s.each(|_| found = true)?;
@@ -188,7 +188,7 @@ fn object(pairs: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     Value::obj(pairs.into_iter().map(|(k, v)| (Rc::new(k.to_string()), v)).collect::<Map>())
 }
 
-fn matches(h: &mut Host<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
+fn matches(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
     let s = search(h, v, re, flags)?;
     let names: Vec<Option<String>> =
         s.regex.capture_names().map(|n| n.map(str::to_string)).collect();
@@ -247,7 +247,7 @@ fn captured(m: &Value) -> Value {
 }
 
 /// What `sub` and `split` need: the text before each match with its named captures, and the rest.
-fn edits(h: &mut Host<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
+fn edits(h: &mut JqHost<'_>, v: &Value, re: &Value, flags: &Value) -> Result<Value> {
     let s = search(h, v, re, flags)?;
     let names: Vec<Option<String>> =
         s.regex.capture_names().map(|n| n.map(str::to_string)).collect();

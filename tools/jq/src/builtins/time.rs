@@ -2,7 +2,7 @@
 //! minutes, seconds, day of the week, day of the year.
 
 use box_applet::clock;
-use box_text::time::{Broken, civil};
+use box_text::time::{CivilTime, civil};
 
 use super::time_text::{format, parse};
 use super::{Native, fail, natives, take};
@@ -65,7 +65,7 @@ pub struct Tm {
 impl Tm {
     /// The time of a number of seconds since 1970.
     pub fn from_seconds(seconds: i64) -> Tm {
-        let b = Broken::new(seconds, 0, 0, "UTC");
+        let b = CivilTime::new(seconds, 0, 0, "UTC");
         Tm {
             year: b.year,
             month: b.month - 1,

@@ -1,13 +1,13 @@
 //! `strftime` and `strptime` in the C locale (POSIX; glibc's additions that jq users know).
 
-use box_text::time::civil::{Broken, DAYS, MONTHS};
+use box_text::time::civil::{CivilTime, DAYS, MONTHS};
 use box_text::time::strftime::strftime;
 
 use super::time::Tm;
 
 /// A time in a format; `zone` is its offset in seconds and its name.
 pub fn format(t: &Tm, format_text: &str, zone: (i64, &str)) -> String {
-    let broken = Broken {
+    let broken = CivilTime {
         year: t.year,
         month: t.month + 1,
         day: t.day,
@@ -25,7 +25,7 @@ pub fn format(t: &Tm, format_text: &str, zone: (i64, &str)) -> String {
 }
 
 /// What `strptime` is reading.
-struct Reader<'s> {
+struct StrptimeReader<'s> {
     rest: &'s str,
     t: Tm,
     pm: Option<bool>,
@@ -34,7 +34,7 @@ struct Reader<'s> {
     yearday: Option<i64>,
 }
 
-impl Reader<'_> {
+impl StrptimeReader<'_> {
     fn spaces(&mut self) {
         self.rest = self.rest.trim_start_matches(|c: char| c.is_ascii_whitespace());
     }
@@ -173,7 +173,8 @@ impl Reader<'_> {
 /// as in jq.
 pub fn parse(text: &str, format_text: &str) -> Option<Tm> {
     let t = Tm { year: 1900, ..Tm::default() };
-    let mut r = Reader { rest: text, t, pm: None, century: None, epoch: None, yearday: None };
+    let mut r =
+        StrptimeReader { rest: text, t, pm: None, century: None, epoch: None, yearday: None };
     r.all(format_text)?;
     if !r.rest.is_empty() {
         return None;

@@ -4,8 +4,8 @@ mod parser;
 mod token;
 mod write;
 
-pub use parser::{Mode, Parser};
-pub use write::{Colors, Indent, Style, to_text, write, write_compact};
+pub use parser::{JsonMode, JsonParser};
+pub use write::{Indent, JsonColors, JsonStyle, to_text, write, write_compact};
 
 use crate::value::Value;
 
@@ -20,7 +20,7 @@ pub fn parse_one(text: &[u8]) -> Result<Value, String> {
 
 /// All values of a text. The error names its position as jq does.
 pub fn parse_many(text: &[u8]) -> Result<Vec<Value>, String> {
-    let mut parser = Parser::new(Mode::Values, false);
+    let mut parser = JsonParser::new(JsonMode::Values, false);
     let mut at = 0;
     let mut out = Vec::new();
     loop {

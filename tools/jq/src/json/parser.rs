@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::token::{self, Problem, Token};
+use super::token::{self, JsonToken, Problem};
 use crate::value::{Map, Str, Value};
 
 /// Deepest nesting of input, as in jq.
@@ -13,14 +13,14 @@ const MAX_DEPTH: usize = 10_000;
 
 /// What the parser hands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum JsonMode {
     Values,
     /// `[path, leaf]` and closing `[path]` events.
     Stream,
 }
 
 /// A container that is not closed yet.
-enum Open {
+enum OpenContainer {
     Arr(Vec<Value>),
     Obj(Map, Option<Str>),
     /// `Stream`: an array at this index, an object at this key.
@@ -30,7 +30,7 @@ enum Open {
 
 /// What came last inside the current container.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum LastToken {
     /// The container's opening.
     Open,
     Value,
@@ -41,20 +41,27 @@ enum Last {
 }
 
 /// An incremental parser.
-pub struct Parser {
-    mode: Mode,
+pub struct JsonParser {
+    mode: JsonMode,
     seq: bool,
-    stack: Vec<Open>,
-    last: Last,
+    stack: Vec<OpenContainer>,
+    last: LastToken,
     /// A second event of the token just read.
     queued: Option<Value>,
     ended: bool,
 }
 
-impl Parser {
+impl JsonParser {
     /// A parser that has read nothing; with `seq` of texts that are separated as in RFC 7464.
-    pub fn new(mode: Mode, seq: bool) -> Parser {
-        Parser { mode, seq, stack: Vec::new(), last: Last::Open, queued: None, ended: false }
+    pub fn new(mode: JsonMode, seq: bool) -> JsonParser {
+        JsonParser {
+            mode,
+            seq,
+            stack: Vec::new(),
+            last: LastToken::Open,
+            queued: None,
+            ended: false,
+        }
     }
 
     /// Whether the last problem was the end of the input.
@@ -64,7 +71,7 @@ impl Parser {
 
     /// Forgets an unfinished value.
     pub fn reset(&mut self) {
-        *self = Parser::new(self.mode, self.seq);
+        *self = JsonParser::new(self.mode, self.seq);
     }
 
     /// The next value or event from `data` at `at`, which moves on; `None` where the buffer
@@ -82,19 +89,19 @@ impl Parser {
             let token = token::next(data, at, eof, self.seq);
             self.ended = eof && *at >= data.len();
             let done = match token? {
-                Token::Mark(c) => {
+                JsonToken::Mark(c) => {
                     self.ended = false;
                     self.mark(c)?
                 }
-                Token::Value(v) => self.value(v)?,
-                Token::Separator => {
+                JsonToken::Value(v) => self.value(v)?,
+                JsonToken::Separator => {
                     if !self.stack.is_empty() {
                         return Err("Unfinished abandoned text");
                     }
                     None
                 }
-                Token::Partial => return Ok(None),
-                Token::End => {
+                JsonToken::Partial => return Ok(None),
+                JsonToken::End => {
                     if eof && !self.stack.is_empty() {
                         return Err("Unfinished JSON term");
                     }
@@ -111,18 +118,21 @@ impl Parser {
     fn value(&mut self, v: Value) -> Result<Option<Value>, Problem> {
         match (self.stack.last_mut(), self.last) {
             (None, _) => Ok(Some(match self.mode {
-                Mode::Values => v,
-                Mode::Stream => Value::arr(vec![Value::arr(Vec::new()), v]),
+                JsonMode::Values => v,
+                JsonMode::Stream => Value::arr(vec![Value::arr(Vec::new()), v]),
             })),
-            (Some(Open::Obj(_, key) | Open::ObjAt(key)), Last::Open | Last::Comma) => {
+            (
+                Some(OpenContainer::Obj(_, key) | OpenContainer::ObjAt(key)),
+                LastToken::Open | LastToken::Comma,
+            ) => {
                 let Value::Str(s) = v else { return Err("Object keys must be strings") };
                 *key = Some(s);
-                self.last = Last::Key;
+                self.last = LastToken::Key;
                 Ok(None)
             }
-            (_, Last::Key | Last::Value) => Err("Expected separator between values"),
-            (Some(Open::ArrAt(_) | Open::ObjAt(_)), _) => {
-                self.last = Last::Value;
+            (_, LastToken::Key | LastToken::Value) => Err("Expected separator between values"),
+            (Some(OpenContainer::ArrAt(_) | OpenContainer::ObjAt(_)), _) => {
+                self.last = LastToken::Value;
                 Ok(Some(Value::arr(vec![self.path(), v])))
             }
             (Some(_), _) => {
@@ -135,15 +145,15 @@ impl Parser {
     /// Puts a finished value into the container around it.
     fn add(&mut self, v: Value) {
         match self.stack.last_mut() {
-            Some(Open::Arr(items)) => items.push(v),
-            Some(Open::Obj(map, key)) => {
+            Some(OpenContainer::Arr(items)) => items.push(v),
+            Some(OpenContainer::Obj(map, key)) => {
                 if let Some(key) = key.take() {
                     map.insert(key, v);
                 }
             }
             _ => {}
         }
-        self.last = Last::Value;
+        self.last = LastToken::Value;
     }
 
     fn mark(&mut self, c: u8) -> Result<Option<Value>, Problem> {
@@ -154,76 +164,85 @@ impl Parser {
                 }
                 if !self.stack.is_empty() {
                     match (self.stack.last(), self.last) {
-                        (_, Last::Value | Last::Key) => {
+                        (_, LastToken::Value | LastToken::Key) => {
                             return Err("Expected separator between values");
                         }
-                        (Some(Open::Obj(..) | Open::ObjAt(_)), Last::Open | Last::Comma) => {
+                        (
+                            Some(OpenContainer::Obj(..) | OpenContainer::ObjAt(_)),
+                            LastToken::Open | LastToken::Comma,
+                        ) => {
                             return Err("Object keys must be strings");
                         }
                         _ => {}
                     }
                 }
                 self.stack.push(match (self.mode, c) {
-                    (Mode::Values, b'[') => Open::Arr(Vec::new()),
-                    (Mode::Values, _) => Open::Obj(Map::default(), None),
-                    (Mode::Stream, b'[') => Open::ArrAt(0),
-                    (Mode::Stream, _) => Open::ObjAt(None),
+                    (JsonMode::Values, b'[') => OpenContainer::Arr(Vec::new()),
+                    (JsonMode::Values, _) => OpenContainer::Obj(Map::default(), None),
+                    (JsonMode::Stream, b'[') => OpenContainer::ArrAt(0),
+                    (JsonMode::Stream, _) => OpenContainer::ObjAt(None),
                 });
-                self.last = Last::Open;
+                self.last = LastToken::Open;
                 Ok(None)
             }
             b':' => match (self.stack.last(), self.last) {
-                (Some(Open::Obj(..) | Open::ObjAt(_)), Last::Key) => {
-                    self.last = Last::Colon;
+                (Some(OpenContainer::Obj(..) | OpenContainer::ObjAt(_)), LastToken::Key) => {
+                    self.last = LastToken::Colon;
                     Ok(None)
                 }
-                (Some(Open::Obj(..) | Open::ObjAt(_)), Last::Value) => {
+                (Some(OpenContainer::Obj(..) | OpenContainer::ObjAt(_)), LastToken::Value) => {
                     Err("Objects must consist of key:value pairs")
                 }
-                (Some(Open::Obj(..) | Open::ObjAt(_)), _) => Err("Expected string key before ':'"),
+                (Some(OpenContainer::Obj(..) | OpenContainer::ObjAt(_)), _) => {
+                    Err("Expected string key before ':'")
+                }
                 _ => Err("':' not as part of an object"),
             },
             b',' => match (self.stack.last_mut(), self.last) {
                 (None, _) => Err("Expected value before ','"),
-                (_, Last::Key) => Err("Objects must consist of key:value pairs"),
-                (_, Last::Open | Last::Comma | Last::Colon) => Err("Expected value before ','"),
-                (Some(open), Last::Value) => {
+                (_, LastToken::Key) => Err("Objects must consist of key:value pairs"),
+                (_, LastToken::Open | LastToken::Comma | LastToken::Colon) => {
+                    Err("Expected value before ','")
+                }
+                (Some(open), LastToken::Value) => {
                     match open {
-                        Open::ArrAt(i) => *i += 1,
-                        Open::ObjAt(key) => *key = None,
-                        Open::Arr(_) | Open::Obj(..) => {}
+                        OpenContainer::ArrAt(i) => *i += 1,
+                        OpenContainer::ObjAt(key) => *key = None,
+                        OpenContainer::Arr(_) | OpenContainer::Obj(..) => {}
                     }
-                    self.last = Last::Comma;
+                    self.last = LastToken::Comma;
                     Ok(None)
                 }
             },
             b']' => match (self.stack.last(), self.last) {
-                (Some(Open::Arr(_) | Open::ArrAt(_)), Last::Comma) => {
+                (Some(OpenContainer::Arr(_) | OpenContainer::ArrAt(_)), LastToken::Comma) => {
                     Err("Expected another array element")
                 }
-                (Some(Open::Arr(_) | Open::ArrAt(_)), _) => Ok(self.close()),
+                (Some(OpenContainer::Arr(_) | OpenContainer::ArrAt(_)), _) => Ok(self.close()),
                 _ => Err("Unmatched ']'"),
             },
             _ => match (self.stack.last(), self.last) {
-                (Some(Open::Obj(..) | Open::ObjAt(_)), Last::Comma) => {
+                (Some(OpenContainer::Obj(..) | OpenContainer::ObjAt(_)), LastToken::Comma) => {
                     Err("Expected another key-value pair")
                 }
-                (Some(Open::Obj(..) | Open::ObjAt(_)), Last::Key) => {
+                (Some(OpenContainer::Obj(..) | OpenContainer::ObjAt(_)), LastToken::Key) => {
                     Err("Objects must consist of key:value pairs")
                 }
-                (Some(Open::Obj(..) | Open::ObjAt(_)), Last::Colon) => Err("Unmatched '}'"),
-                (Some(Open::Obj(..) | Open::ObjAt(_)), _) => Ok(self.close()),
+                (Some(OpenContainer::Obj(..) | OpenContainer::ObjAt(_)), LastToken::Colon) => {
+                    Err("Unmatched '}'")
+                }
+                (Some(OpenContainer::Obj(..) | OpenContainer::ObjAt(_)), _) => Ok(self.close()),
                 _ => Err("Unmatched '}'"),
             },
         }
     }
 
     fn close(&mut self) -> Option<Value> {
-        let empty = self.last == Last::Open;
-        if self.mode == Mode::Stream {
+        let empty = self.last == LastToken::Open;
+        if self.mode == JsonMode::Stream {
             let ended = self.path();
-            let is_array = matches!(self.stack.pop(), Some(Open::ArrAt(_)));
-            self.last = Last::Value;
+            let is_array = matches!(self.stack.pop(), Some(OpenContainer::ArrAt(_)));
+            self.last = LastToken::Value;
             return Some(if !empty {
                 Value::arr(vec![ended])
             } else {
@@ -233,12 +252,12 @@ impl Parser {
             });
         }
         let v = match self.stack.pop()? {
-            Open::Arr(items) => Value::arr(items),
-            Open::Obj(map, _) => Value::obj(map),
-            Open::ArrAt(_) | Open::ObjAt(_) => return None,
+            OpenContainer::Arr(items) => Value::arr(items),
+            OpenContainer::Obj(map, _) => Value::obj(map),
+            OpenContainer::ArrAt(_) | OpenContainer::ObjAt(_) => return None,
         };
         if self.stack.is_empty() {
-            self.last = Last::Open;
+            self.last = LastToken::Open;
             return Some(v);
         }
         self.add(v);
@@ -250,8 +269,8 @@ impl Parser {
         self.stack
             .iter()
             .map(|open| match open {
-                Open::ArrAt(i) => Value::int(*i),
-                Open::ObjAt(Some(key)) => Value::Str(Rc::clone(key)),
+                OpenContainer::ArrAt(i) => Value::int(*i),
+                OpenContainer::ObjAt(Some(key)) => Value::Str(Rc::clone(key)),
                 _ => Value::Null,
             })
             .collect()
@@ -262,8 +281,8 @@ impl Parser {
 mod tests {
     use super::*;
 
-    fn all(mode: Mode, text: &str, piece: usize) -> Vec<String> {
-        let mut parser = Parser::new(mode, false);
+    fn all(mode: JsonMode, text: &str, piece: usize) -> Vec<String> {
+        let mut parser = JsonParser::new(mode, false);
         let (mut at, mut out) = (0, Vec::new());
         let data = text.as_bytes();
         let mut seen = 0;
@@ -288,7 +307,7 @@ mod tests {
         let expected =
             ["1", "\"aé😀\"", r#"[1,{"a":[],"b":{}}]"#, "[]", "true", r#"{"a":2}"#, "-0.5"];
         for piece in [1, 2, 3, 7, 1000] {
-            assert_eq!(all(Mode::Values, text, piece), expected, "{piece}");
+            assert_eq!(all(JsonMode::Values, text, piece), expected, "{piece}");
         }
     }
 
@@ -309,7 +328,7 @@ mod tests {
             "Unfinished JSON term",
         ];
         for piece in [1, 4, 1000] {
-            assert_eq!(all(Mode::Stream, text, piece), expected, "{piece}");
+            assert_eq!(all(JsonMode::Stream, text, piece), expected, "{piece}");
         }
     }
 
@@ -325,7 +344,7 @@ mod tests {
             ("{a:1}", "Invalid numeric literal"),
             ("\"abc", "Unfinished string"),
         ] {
-            assert_eq!(all(Mode::Values, text, 1000), [message], "{text}");
+            assert_eq!(all(JsonMode::Values, text, 1000), [message], "{text}");
         }
     }
 }

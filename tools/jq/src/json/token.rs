@@ -3,7 +3,7 @@
 use crate::value::{Value, parse_number, text};
 
 /// What stands at a position.
-pub enum Token {
+pub enum JsonToken {
     /// One of `[]{},:`.
     Mark(u8),
     /// A string or a literal.
@@ -21,26 +21,26 @@ pub type Problem = &'static str;
 
 /// Reads one token from `data` at `at`, which is moved behind it; behind the offending byte
 /// after an error. `eof` says that nothing follows `data`.
-pub fn next(data: &[u8], at: &mut usize, eof: bool, seq: bool) -> Result<Token, Problem> {
+pub fn next(data: &[u8], at: &mut usize, eof: bool, seq: bool) -> Result<JsonToken, Problem> {
     while let Some(&c) = data.get(*at) {
         match c {
             b' ' | b'\t' | b'\r' | b'\n' => *at += 1,
             b'[' | b']' | b'{' | b'}' | b',' | b':' => {
                 *at += 1;
-                return Ok(Token::Mark(c));
+                return Ok(JsonToken::Mark(c));
             }
             b'"' => return string(data, at, eof),
             0x1e if seq => {
                 *at += 1;
-                return Ok(Token::Separator);
+                return Ok(JsonToken::Separator);
             }
             _ => return literal(data, at, eof, seq),
         }
     }
-    Ok(Token::End)
+    Ok(JsonToken::End)
 }
 
-fn literal(data: &[u8], at: &mut usize, eof: bool, seq: bool) -> Result<Token, Problem> {
+fn literal(data: &[u8], at: &mut usize, eof: bool, seq: bool) -> Result<JsonToken, Problem> {
     let rest = &data[*at..];
     let ends = |c: &u8| {
         matches!(c, b' ' | b'\t' | b'\r' | b'\n' | b'[' | b']' | b'{' | b'}' | b',' | b':' | b'"')
@@ -49,7 +49,7 @@ fn literal(data: &[u8], at: &mut usize, eof: bool, seq: bool) -> Result<Token, P
     let end = match rest.iter().position(ends) {
         Some(end) => end,
         None if eof => rest.len(),
-        None => return Ok(Token::Partial),
+        None => return Ok(JsonToken::Partial),
     };
     let word = &rest[..end];
     let value = match word {
@@ -70,10 +70,10 @@ fn literal(data: &[u8], at: &mut usize, eof: bool, seq: bool) -> Result<Token, P
         },
     };
     *at += end;
-    Ok(Token::Value(value))
+    Ok(JsonToken::Value(value))
 }
 
-fn string(data: &[u8], at: &mut usize, eof: bool) -> Result<Token, Problem> {
+fn string(data: &[u8], at: &mut usize, eof: bool) -> Result<JsonToken, Problem> {
     let start = *at + 1;
     let mut i = start;
     let mut escaped = false;
@@ -89,7 +89,7 @@ fn string(data: &[u8], at: &mut usize, eof: bool) -> Result<Token, Problem> {
                 *at = data.len();
                 return Err("Unfinished string");
             }
-            None => return Ok(Token::Partial),
+            None => return Ok(JsonToken::Partial),
         }
     }
     *at = i + 1;
@@ -100,7 +100,7 @@ fn string(data: &[u8], at: &mut usize, eof: bool) -> Result<Token, Problem> {
         );
     }
     let bytes = if escaped { unescape(raw)? } else { raw.to_vec() };
-    Ok(Token::Value(Value::str(text(bytes))))
+    Ok(JsonToken::Value(Value::str(text(bytes))))
 }
 
 fn unescape(raw: &[u8]) -> Result<Vec<u8>, Problem> {

@@ -14,15 +14,15 @@ pub enum Indent {
 }
 
 /// How values are printed.
-pub struct Style {
+pub struct JsonStyle {
     pub indent: Indent,
     pub sort_keys: bool,
     pub ascii: bool,
-    pub colors: Option<Colors>,
+    pub colors: Option<JsonColors>,
 }
 
 /// Escape sequences by kind of value.
-pub struct Colors {
+pub struct JsonColors {
     null: Vec<u8>,
     no: Vec<u8>,
     yes: Vec<u8>,
@@ -35,11 +35,11 @@ pub struct Colors {
 
 const RESET: &[u8] = b"\x1b[0m";
 
-impl Colors {
+impl JsonColors {
     /// jq 1.8's colours, changed by `JQ_COLORS` (fields separated by colons in the order null,
     /// false, true, numbers, strings, arrays, objects, keys). A value with anything but digits
     /// and semicolons in its fields changes nothing; then the second result is false.
-    pub fn new(spec: &[u8]) -> (Colors, bool) {
+    pub fn new(spec: &[u8]) -> (JsonColors, bool) {
         let esc = |code: &[u8]| [b"\x1b[", code, b"m"].concat();
         let mut all =
             [&b"0;90"[..], b"0;39", b"0;39", b"0;39", b"0;32", b"1;39", b"1;39", b"1;34"].map(esc);
@@ -50,7 +50,7 @@ impl Colors {
             }
         }
         let [null, no, yes, number, string, array, object, key] = all;
-        (Colors { null, no, yes, number, string, array, object, key }, valid)
+        (JsonColors { null, no, yes, number, string, array, object, key }, valid)
     }
 
     fn of(&self, v: &Value) -> &[u8] {
@@ -69,7 +69,8 @@ impl Colors {
 /// Deepest nesting that is written, as in jq.
 const MAX_DEPTH: usize = 10_000;
 
-const COMPACT: Style = Style { indent: Indent::None, sort_keys: false, ascii: false, colors: None };
+const COMPACT: JsonStyle =
+    JsonStyle { indent: Indent::None, sort_keys: false, ascii: false, colors: None };
 
 /// A value as compact JSON text.
 pub fn to_text(v: &Value) -> String {
@@ -85,14 +86,14 @@ pub fn write_compact(out: &mut Vec<u8>, v: &Value) {
 }
 
 /// A container that is being written.
-enum Open<'a> {
+enum WrittenContainer<'a> {
     Arr(&'a Value, std::slice::Iter<'a, Value>),
     Obj(&'a Value, Box<dyn Iterator<Item = (&'a Str, &'a Value)> + 'a>),
 }
 
 /// Writes one value without a newline. Nesting takes heap, not stack.
-pub fn write<W: Write>(out: &mut W, v: &Value, style: &Style) -> io::Result<()> {
-    let mut stack: Vec<Open<'_>> = Vec::new();
+pub fn write<W: Write>(out: &mut W, v: &Value, style: &JsonStyle) -> io::Result<()> {
+    let mut stack: Vec<WrittenContainer<'_>> = Vec::new();
     let mut item = Some(v);
     let mut first = true;
     loop {
@@ -107,8 +108,8 @@ pub fn write<W: Write>(out: &mut W, v: &Value, style: &Style) -> io::Result<()> 
         let depth = stack.len();
         let Some(open) = stack.last_mut() else { return Ok(()) };
         let (container, key, next) = match open {
-            Open::Arr(c, items) => (*c, None, items.next()),
-            Open::Obj(c, items) => match items.next() {
+            WrittenContainer::Arr(c, items) => (*c, None, items.next()),
+            WrittenContainer::Obj(c, items) => match items.next() {
                 Some((k, v)) => (*c, Some(k), Some(v)),
                 None => (*c, None, None),
             },
@@ -146,9 +147,9 @@ pub fn write<W: Write>(out: &mut W, v: &Value, style: &Style) -> io::Result<()> 
 fn start<'a, W: Write>(
     out: &mut W,
     v: &'a Value,
-    style: &Style,
+    style: &JsonStyle,
     depth: usize,
-) -> io::Result<Option<Open<'a>>> {
+) -> io::Result<Option<WrittenContainer<'a>>> {
     if depth > MAX_DEPTH {
         painted(out, style, v, b"<skipped: too deep>")?;
         return Ok(None);
@@ -172,11 +173,11 @@ fn start<'a, W: Write>(
         Value::Obj(o) if o.is_empty() => painted(out, style, v, b"{}")?,
         Value::Arr(a) => {
             painted(out, style, v, b"[")?;
-            return Ok(Some(Open::Arr(v, a.iter())));
+            return Ok(Some(WrittenContainer::Arr(v, a.iter())));
         }
         Value::Obj(o) => {
             painted(out, style, v, b"{")?;
-            return Ok(Some(Open::Obj(
+            return Ok(Some(WrittenContainer::Obj(
                 v,
                 if style.sort_keys { Box::new(o.sorted().into_iter()) } else { Box::new(o.iter()) },
             )));
@@ -185,7 +186,7 @@ fn start<'a, W: Write>(
     Ok(None)
 }
 
-fn painted<W: Write>(out: &mut W, style: &Style, v: &Value, text: &[u8]) -> io::Result<()> {
+fn painted<W: Write>(out: &mut W, style: &JsonStyle, v: &Value, text: &[u8]) -> io::Result<()> {
     match &style.colors {
         None => out.write_all(text),
         Some(c) => {
@@ -196,7 +197,7 @@ fn painted<W: Write>(out: &mut W, style: &Style, v: &Value, text: &[u8]) -> io::
     }
 }
 
-fn newline<W: Write>(out: &mut W, style: &Style, depth: usize) -> io::Result<()> {
+fn newline<W: Write>(out: &mut W, style: &JsonStyle, depth: usize) -> io::Result<()> {
     const BLANKS: [u8; 64] = [b' '; 64];
     const TABS: [u8; 64] = [b'\t'; 64];
     let (blanks, mut count) = match style.indent {
@@ -256,7 +257,7 @@ pub fn quote<W: Write>(out: &mut W, s: &str, ascii: bool) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn shown(text: &str, style: &Style) -> String {
+    fn shown(text: &str, style: &JsonStyle) -> String {
         let v = super::super::parse_one(text.as_bytes()).expect("test JSON");
         let mut out = Vec::new();
         write(&mut out, &v, style).expect("memory");
@@ -267,21 +268,21 @@ mod tests {
     #[test]
     fn layout() {
         let text = r#"{"b":[1,{"c":[]}],"a":{},"d":"\u007f\né😀"}"#;
-        let pretty = Style { indent: Indent::Spaces(2), ..COMPACT };
+        let pretty = JsonStyle { indent: Indent::Spaces(2), ..COMPACT };
         assert_eq!(
             shown(text, &pretty),
             "{\n  \"b\": [\n    1,\n    {\n      \"c\": []\n    }\n  ],\n  \"a\": {},\n  \"d\": \"\\u007f\\né😀\"\n}"
         );
-        let tab = Style { indent: Indent::Tab, sort_keys: true, ..COMPACT };
+        let tab = JsonStyle { indent: Indent::Tab, sort_keys: true, ..COMPACT };
         assert_eq!(shown(r#"{"b":1,"a":[2]}"#, &tab), "{\n\t\"a\": [\n\t\t2\n\t],\n\t\"b\": 1\n}");
-        let ascii = Style { ascii: true, ..COMPACT };
+        let ascii = JsonStyle { ascii: true, ..COMPACT };
         assert_eq!(shown(r#"["é😀"]"#, &ascii), r#"["\u00e9\ud83d\ude00"]"#);
     }
 
     /// Expected value: the layout of colours that jq 1.8.1's own colour tests record.
     #[test]
     fn colors() {
-        let style = Style { colors: Some(Colors::new(b"").0), ..COMPACT };
+        let style = JsonStyle { colors: Some(JsonColors::new(b"").0), ..COMPACT };
         assert_eq!(
             shown(r#"{"a":[1,null]}"#, &style),
             "E[1;39m{E[0mE[1;34m\"a\"E[0mE[1;39m:E[0mE[1;39m[E[0mE[0;39m1E[0mE[1;39m,E[0m\

@@ -35,65 +35,65 @@ pub enum AssignOp {
 
 /// A part of a string with interpolations.
 #[derive(Debug)]
-pub enum Part {
+pub enum StringPart {
     Text(String),
-    Expr(Expr),
+    Expr(JqExpr),
 }
 
 /// An expression. Numbers are places in the program's text.
 #[derive(Debug)]
-pub enum Expr {
+pub enum JqExpr {
     /// `.`
     Id,
     /// `..`
     Recurse,
     Const(Value),
     /// A string with interpolations, each formatted by the format of that name.
-    Text(Option<String>, Vec<Part>),
+    Text(Option<String>, Vec<StringPart>),
     /// `@name`
     Format(String),
     /// `t[k]`; the flag says that errors are dropped (`?`).
-    Index(Box<Expr>, Box<Expr>, bool),
-    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>, bool),
-    Each(Box<Expr>, bool),
+    Index(Box<JqExpr>, Box<JqExpr>, bool),
+    Slice(Box<JqExpr>, Option<Box<JqExpr>>, Option<Box<JqExpr>>, bool),
+    Each(Box<JqExpr>, bool),
     Var(String, usize),
-    Call(String, Vec<Expr>, usize),
-    Array(Option<Box<Expr>>),
-    Object(Vec<(Expr, Expr)>),
-    Neg(Box<Expr>),
-    Pipe(Vec<Expr>),
-    Comma(Vec<Expr>),
-    Binary(BinOp, Box<Expr>, Box<Expr>),
-    And(Box<Expr>, Box<Expr>),
-    Or(Box<Expr>, Box<Expr>),
-    Alt(Box<Expr>, Box<Expr>),
-    Assign(AssignOp, Box<Expr>, Box<Expr>),
-    If(Box<Expr>, Box<Expr>, Option<Box<Expr>>),
-    Try(Box<Expr>, Option<Box<Expr>>),
-    Reduce(Box<Loop>),
-    Foreach(Box<Loop>),
-    Label(String, Box<Expr>),
+    Call(String, Vec<JqExpr>, usize),
+    Array(Option<Box<JqExpr>>),
+    Object(Vec<(JqExpr, JqExpr)>),
+    Neg(Box<JqExpr>),
+    Pipe(Vec<JqExpr>),
+    Comma(Vec<JqExpr>),
+    Binary(BinOp, Box<JqExpr>, Box<JqExpr>),
+    And(Box<JqExpr>, Box<JqExpr>),
+    Or(Box<JqExpr>, Box<JqExpr>),
+    Alt(Box<JqExpr>, Box<JqExpr>),
+    Assign(AssignOp, Box<JqExpr>, Box<JqExpr>),
+    If(Box<JqExpr>, Box<JqExpr>, Option<Box<JqExpr>>),
+    Try(Box<JqExpr>, Option<Box<JqExpr>>),
+    Reduce(Box<ReduceLoop>),
+    Foreach(Box<ReduceLoop>),
+    Label(String, Box<JqExpr>),
     Break(String, usize),
-    Def(Rc<Def>, Box<Expr>),
-    As(Box<Expr>, Vec<Pattern>, Box<Expr>),
+    Def(Rc<Def>, Box<JqExpr>),
+    As(Box<JqExpr>, Vec<JqPattern>, Box<JqExpr>),
 }
 
 /// `reduce` and `foreach`; only the latter has an extraction.
 #[derive(Debug)]
-pub struct Loop {
-    pub source: Expr,
-    pub patterns: Vec<Pattern>,
-    pub init: Expr,
-    pub update: Expr,
-    pub extract: Option<Expr>,
+pub struct ReduceLoop {
+    pub source: JqExpr,
+    pub patterns: Vec<JqPattern>,
+    pub init: JqExpr,
+    pub update: JqExpr,
+    pub extract: Option<JqExpr>,
 }
 
 /// What `as` takes apart.
 #[derive(Debug)]
-pub enum Pattern {
+pub enum JqPattern {
     Var(String),
-    Array(Vec<Pattern>),
-    Object(Vec<(PatternKey, Option<Pattern>)>),
+    Array(Vec<JqPattern>),
+    Object(Vec<(PatternKey, Option<JqPattern>)>),
 }
 
 /// What `as` takes apart.
@@ -101,12 +101,12 @@ pub enum Pattern {
 pub enum PatternKey {
     /// `$name`, which binds the field as well.
     Var(String),
-    Expr(Expr),
+    Expr(JqExpr),
 }
 
 /// A parameter of a definition.
 #[derive(Debug)]
-pub struct Param {
+pub struct JqParam {
     pub name: String,
     /// Declared with `$`.
     pub is_var: bool,
@@ -116,8 +116,8 @@ pub struct Param {
 #[derive(Debug)]
 pub struct Def {
     pub name: String,
-    pub params: Vec<Param>,
-    pub body: Expr,
+    pub params: Vec<JqParam>,
+    pub body: JqExpr,
 }
 
 /// `import` or `include`.
@@ -133,25 +133,25 @@ pub struct Import {
 
 /// A program or module.
 #[derive(Debug)]
-pub struct Module {
+pub struct JqModule {
     /// What `module` says, an object.
     pub meta: Option<Value>,
     pub imports: Vec<Import>,
     pub defs: Vec<Rc<Def>>,
-    pub body: Option<Expr>,
+    pub body: Option<JqExpr>,
 }
 
-impl Expr {
+impl JqExpr {
     /// The value of an expression that is one without running it.
     pub fn constant(&self) -> Option<Value> {
         match self {
-            Expr::Const(v) => Some(v.clone()),
-            Expr::Array(None) => Some(Value::arr(Vec::new())),
-            Expr::Array(Some(items)) => match &**items {
-                Expr::Comma(items) => items.iter().map(Expr::constant).collect(),
+            JqExpr::Const(v) => Some(v.clone()),
+            JqExpr::Array(None) => Some(Value::arr(Vec::new())),
+            JqExpr::Array(Some(items)) => match &**items {
+                JqExpr::Comma(items) => items.iter().map(JqExpr::constant).collect(),
                 one => Some(Value::arr(vec![one.constant()?])),
             },
-            Expr::Object(pairs) => {
+            JqExpr::Object(pairs) => {
                 let mut m = crate::value::Map::default();
                 for (k, v) in pairs {
                     let Value::Str(k) = k.constant()? else { return None };

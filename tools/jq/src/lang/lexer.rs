@@ -1,10 +1,10 @@
 //! Tokens of a program, read on demand; strings are the parser's, since they hold programs.
 
-use super::SyntaxError;
+use super::JqSyntaxError;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Token<'a> {
+pub enum JqToken<'a> {
     /// `.name`
     Field(&'a str),
     /// A name or keyword, maybe with `module::`.
@@ -69,44 +69,44 @@ fn blank_len(b: &[u8]) -> usize {
 }
 
 /// The token at `at` and the offsets where it begins and ends.
-pub fn token(code: &str, at: usize) -> Result<(Token<'_>, usize, usize), SyntaxError> {
+pub fn token(code: &str, at: usize) -> Result<(JqToken<'_>, usize, usize), JqSyntaxError> {
     let start = at + blank_len(code.as_bytes().get(at..).unwrap_or_default());
     let rest = &code[start..];
     let b = rest.as_bytes();
     let done = |t, len: usize| Ok((t, start, start + len));
-    let Some(&c) = b.first() else { return done(Token::End, 0) };
+    let Some(&c) = b.first() else { return done(JqToken::End, 0) };
     if c == b'"' {
-        return done(Token::Quote, 1);
+        return done(JqToken::Quote, 1);
     }
     if is_start(c) {
         let mut len = name_len(b);
         while b[len..].starts_with(b"::") && name_len(&b[len + 2..]) > 0 {
             len += 2 + name_len(&b[len + 2..]);
         }
-        return done(Token::Ident(&rest[..len]), len);
+        return done(JqToken::Ident(&rest[..len]), len);
     }
     if c == b'.' && name_len(&b[1..]) > 0 {
         let len = 1 + name_len(&b[1..]);
-        return done(Token::Field(&rest[1..len]), len);
+        return done(JqToken::Field(&rest[1..len]), len);
     }
     if c == b'@' {
         let len = 1 + b[1..].iter().position(|c| !is_name(*c)).unwrap_or(b.len() - 1);
         if len > 1 {
-            return done(Token::Format(&rest[1..len]), len);
+            return done(JqToken::Format(&rest[1..len]), len);
         }
     }
     if c.is_ascii_digit() || (c == b'.' && b.get(1).is_some_and(u8::is_ascii_digit)) {
         let len = number_len(b);
-        return done(Token::Number(&rest[..len]), len);
+        return done(JqToken::Number(&rest[..len]), len);
     }
     for op in OPS {
         if rest.starts_with(op) {
             // `?//=` is `?` and `//=`; it is listed only to be told from `?//`.
             let op = if *op == "?//=" { "?" } else { op };
-            return done(Token::Op(op), op.len());
+            return done(JqToken::Op(op), op.len());
         }
     }
-    Err(SyntaxError {
+    Err(JqSyntaxError {
         message: "syntax error, unexpected INVALID_CHARACTER".to_string(),
         at: start,
     })

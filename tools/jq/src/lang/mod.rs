@@ -10,7 +10,7 @@ pub use parser::{parse_defs, parse_module};
 
 /// What is wrong with a program, and where.
 #[derive(Debug)]
-pub struct SyntaxError {
+pub struct JqSyntaxError {
     pub message: String,
     /// Byte offset in the program.
     pub at: usize,

@@ -1,13 +1,13 @@
 //! Object construction.
 
-use super::ast::Expr;
-use super::lexer::Token;
-use super::parser::{Parser, Result, joined};
+use super::ast::JqExpr;
+use super::lexer::JqToken;
+use super::parser::{JqParser, Result, joined};
 use crate::value::{Value, cut};
 
-impl Parser<'_> {
+impl JqParser<'_> {
     /// An object, behind its `{`.
-    pub fn object(&mut self) -> Result<Expr> {
+    pub fn object(&mut self) -> Result<JqExpr> {
         self.expect("{")?;
         let mut pairs = Vec::new();
         // A comma may stand behind the last pair.
@@ -18,37 +18,38 @@ impl Parser<'_> {
             }
         }
         self.expect("}")?;
-        Ok(Expr::Object(pairs))
+        Ok(JqExpr::Object(pairs))
     }
 
-    fn pair(&mut self) -> Result<(Expr, Expr)> {
+    fn pair(&mut self) -> Result<(JqExpr, JqExpr)> {
         let at = self.start()?;
         let field = |key: Value| {
-            let get = Expr::Index(Box::new(Expr::Id), Box::new(Expr::Const(key.clone())), false);
-            (Expr::Const(key), get)
+            let get =
+                JqExpr::Index(Box::new(JqExpr::Id), Box::new(JqExpr::Const(key.clone())), false);
+            (JqExpr::Const(key), get)
         };
         match self.peek()? {
-            Token::Ident(name) => {
+            JqToken::Ident(name) => {
                 self.next()?;
                 if !self.take_op(":")? {
                     return Ok(field(name.into()));
                 }
-                Ok((Expr::Const(name.into()), self.object_value()?))
+                Ok((JqExpr::Const(name.into()), self.object_value()?))
             }
-            Token::Op("$") => {
+            JqToken::Op("$") => {
                 self.next()?;
                 let name = self.any_name()?;
                 if name == "__loc__" {
-                    return Ok((Expr::Const(name.into()), self.location(at)));
+                    return Ok((JqExpr::Const(name.into()), self.location(at)));
                 }
-                let value = Expr::Var(name.to_string(), at);
+                let value = JqExpr::Var(name.to_string(), at);
                 if self.take_op(":")? {
                     return Ok((value, self.object_value()?));
                 }
-                Ok((Expr::Const(name.into()), value))
+                Ok((JqExpr::Const(name.into()), value))
             }
-            Token::Quote | Token::Format(_) => self.string_pair(field),
-            Token::Op("(") => {
+            JqToken::Quote | JqToken::Format(_) => self.string_pair(field),
+            JqToken::Op("(") => {
                 self.next()?;
                 let key = self.pipe()?;
                 self.expect(")")?;
@@ -60,15 +61,18 @@ impl Parser<'_> {
         }
     }
 
-    fn string_pair(&mut self, field: impl Fn(Value) -> (Expr, Expr)) -> Result<(Expr, Expr)> {
+    fn string_pair(
+        &mut self,
+        field: impl Fn(Value) -> (JqExpr, JqExpr),
+    ) -> Result<(JqExpr, JqExpr)> {
         let format = match self.peek()? {
-            Token::Format(f) => {
+            JqToken::Format(f) => {
                 self.next()?;
                 Some(f)
             }
             _ => None,
         };
-        if self.peek()? != Token::Quote {
+        if self.peek()? != JqToken::Quote {
             return Err(self.unexpected());
         }
         let from = self.at;
@@ -76,7 +80,7 @@ impl Parser<'_> {
         if self.take_op(":")? {
             return Ok((key, self.object_value()?));
         }
-        if let Expr::Const(k) = key {
+        if let JqExpr::Const(k) = key {
             return Ok(field(k));
         }
         // The key is needed twice; reading it again is simpler than sharing trees.
@@ -84,11 +88,11 @@ impl Parser<'_> {
         self.at = from;
         let again = self.string(format)?;
         self.at = after;
-        Ok((key, Expr::Index(Box::new(Expr::Id), Box::new(again), false)))
+        Ok((key, JqExpr::Index(Box::new(JqExpr::Id), Box::new(again), false)))
     }
 
     /// Refuses a constant key that is no string.
-    pub fn check_key(&self, key: &Expr, at: usize) -> Result<()> {
+    pub fn check_key(&self, key: &JqExpr, at: usize) -> Result<()> {
         match key.constant() {
             None | Some(Value::Str(_)) => Ok(()),
             Some(v) => Err(self.error_at(
@@ -99,7 +103,7 @@ impl Parser<'_> {
     }
 
     /// A value in an object: operators, joined by `|`; commas separate fields.
-    fn object_value(&mut self) -> Result<Expr> {
+    fn object_value(&mut self) -> Result<JqExpr> {
         self.nested(|p| {
             let mut stages = vec![p.binary(2)?];
             while p.take_op("|")? {

@@ -6,13 +6,13 @@
 
 use std::rc::Rc;
 
-use super::SyntaxError;
-use super::ast::{AssignOp, BinOp, Def, Expr, Import, Module, Param, Pattern, PatternKey};
-use super::lexer::{self, Token};
+use super::JqSyntaxError;
+use super::ast::{AssignOp, BinOp, Def, Import, JqExpr, JqModule, JqParam, JqPattern, PatternKey};
+use super::lexer::{self, JqToken};
 use crate::value::Value;
 
 /// What was parsed, or why not.
-pub type Result<T> = std::result::Result<T, SyntaxError>;
+pub type Result<T> = std::result::Result<T, JqSyntaxError>;
 
 /// Deepest nesting of a program; keeps the parser and the compiler within the stack.
 const MAX_DEPTH: usize = 500;
@@ -21,15 +21,15 @@ const MAX_DEPTH: usize = 500;
 const MAX_CHAIN: usize = 1000;
 
 /// A recursive-descent parser over the text.
-pub struct Parser<'a> {
+pub struct JqParser<'a> {
     pub code: &'a str,
     pub at: usize,
     depth: usize,
 }
 
 /// Parses a program or module.
-pub fn parse_module(code: &str) -> Result<Module> {
-    let mut p = Parser { code, at: 0, depth: 0 };
+pub fn parse_module(code: &str) -> Result<JqModule> {
+    let mut p = JqParser { code, at: 0, depth: 0 };
     let mut meta = None;
     if p.take_word("module")? {
         let at = p.start()?;
@@ -45,11 +45,11 @@ pub fn parse_module(code: &str) -> Result<Module> {
     while p.is_word("def")? {
         defs.push(Rc::new(p.def()?));
     }
-    let body = if p.peek()? == Token::End { None } else { Some(p.pipe()?) };
-    if p.peek()? != Token::End {
+    let body = if p.peek()? == JqToken::End { None } else { Some(p.pipe()?) };
+    if p.peek()? != JqToken::End {
         return Err(p.unexpected());
     }
-    Ok(Module { meta, imports, defs, body })
+    Ok(JqModule { meta, imports, defs, body })
 }
 
 /// Parses a list of definitions.
@@ -57,14 +57,14 @@ pub fn parse_defs(code: &str) -> Result<Vec<Rc<Def>>> {
     Ok(parse_module(code)?.defs)
 }
 
-impl<'a> Parser<'a> {
+impl<'a> JqParser<'a> {
     /// The next token, which stays.
-    pub fn peek(&self) -> Result<Token<'a>> {
+    pub fn peek(&self) -> Result<JqToken<'a>> {
         Ok(lexer::token(self.code, self.at)?.0)
     }
 
     /// Takes the next token.
-    pub fn next(&mut self) -> Result<Token<'a>> {
+    pub fn next(&mut self) -> Result<JqToken<'a>> {
         let (t, _, end) = lexer::token(self.code, self.at)?;
         self.at = end;
         Ok(t)
@@ -77,7 +77,7 @@ impl<'a> Parser<'a> {
 
     /// Whether this operator is next.
     pub fn is_op(&self, op: &str) -> Result<bool> {
-        Ok(matches!(self.peek()?, Token::Op(o) if o == op))
+        Ok(matches!(self.peek()?, JqToken::Op(o) if o == op))
     }
 
     /// Takes an operator if it is next.
@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
 
     /// Whether this word is next.
     pub fn is_word(&self, word: &str) -> Result<bool> {
-        Ok(matches!(self.peek()?, Token::Ident(w) if w == word))
+        Ok(matches!(self.peek()?, JqToken::Ident(w) if w == word))
     }
 
     /// Takes a word if it is next.
@@ -114,31 +114,31 @@ impl<'a> Parser<'a> {
     }
 
     /// An error at a place of the text.
-    pub fn error_at(&self, message: impl Into<String>, at: usize) -> SyntaxError {
-        SyntaxError { message: message.into(), at }
+    pub fn error_at(&self, message: impl Into<String>, at: usize) -> JqSyntaxError {
+        JqSyntaxError { message: message.into(), at }
     }
 
     /// The error for the next token, in the words of jq's parser.
-    pub fn unexpected(&self) -> SyntaxError {
+    pub fn unexpected(&self) -> JqSyntaxError {
         let (token, at) = match lexer::token(self.code, self.at) {
             Ok((t, at, _)) => (t, at),
             Err(e) => return e,
         };
         let what = match token {
-            Token::End => "end of file".to_string(),
-            Token::Op(o) if o.len() == 1 => format!("'{o}'"),
-            Token::Op(o) => o.to_string(),
-            Token::Ident(w) if is_keyword(w) => w.to_string(),
-            Token::Ident(_) => "IDENT".to_string(),
-            Token::Field(_) => "FIELD".to_string(),
-            Token::Format(_) => "FORMAT".to_string(),
-            Token::Number(_) => "LITERAL".to_string(),
-            Token::Quote => "QQSTRING_START".to_string(),
+            JqToken::End => "end of file".to_string(),
+            JqToken::Op(o) if o.len() == 1 => format!("'{o}'"),
+            JqToken::Op(o) => o.to_string(),
+            JqToken::Ident(w) if is_keyword(w) => w.to_string(),
+            JqToken::Ident(_) => "IDENT".to_string(),
+            JqToken::Field(_) => "FIELD".to_string(),
+            JqToken::Format(_) => "FORMAT".to_string(),
+            JqToken::Number(_) => "LITERAL".to_string(),
+            JqToken::Quote => "QQSTRING_START".to_string(),
         };
         self.error_at(format!("syntax error, unexpected {what}"), at)
     }
 
-    fn metadata(&self, meta: &Expr, at: usize) -> Result<Value> {
+    fn metadata(&self, meta: &JqExpr, at: usize) -> Result<Value> {
         match meta.constant() {
             Some(v @ Value::Obj(_)) => Ok(v),
             Some(_) => Err(self.error_at("Module metadata must be an object", at)),
@@ -153,10 +153,10 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         self.next()?;
-        if self.peek()? != Token::Quote {
+        if self.peek()? != JqToken::Quote {
             return Err(self.unexpected());
         }
-        let Expr::Const(Value::Str(path)) = self.string(None)? else {
+        let JqExpr::Const(Value::Str(path)) = self.string(None)? else {
             return Err(self.error_at("Import path must be constant", at));
         };
         let (mut alias, mut is_data) = (None, false);
@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
     /// A name that is no keyword.
     fn ident(&mut self) -> Result<&'a str> {
         match self.peek()? {
-            Token::Ident(w) if !is_keyword(w) => {
+            JqToken::Ident(w) if !is_keyword(w) => {
                 self.next()?;
                 Ok(w)
             }
@@ -188,7 +188,7 @@ impl<'a> Parser<'a> {
     /// A name after `$`, where keywords are names too.
     pub fn any_name(&mut self) -> Result<&'a str> {
         match self.peek()? {
-            Token::Ident(w) => {
+            JqToken::Ident(w) => {
                 self.next()?;
                 Ok(w)
             }
@@ -205,7 +205,7 @@ impl<'a> Parser<'a> {
             loop {
                 let is_var = self.take_op("$")?;
                 let name = if is_var { self.any_name()? } else { self.ident()? };
-                params.push(Param { name: name.to_string(), is_var });
+                params.push(JqParam { name: name.to_string(), is_var });
                 if !self.take_op(";")? {
                     break;
                 }
@@ -230,7 +230,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A whole expression.
-    pub fn pipe(&mut self) -> Result<Expr> {
+    pub fn pipe(&mut self) -> Result<JqExpr> {
         self.nested(|p| {
             let mut stages = vec![p.comma()?];
             while p.take_op("|")? {
@@ -240,7 +240,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn comma(&mut self) -> Result<Expr> {
+    fn comma(&mut self) -> Result<JqExpr> {
         let first = self.item()?;
         if !self.is_op(",")? {
             return Ok(first);
@@ -249,11 +249,11 @@ impl<'a> Parser<'a> {
         while self.take_op(",")? {
             all.push(self.item()?);
         }
-        Ok(Expr::Comma(all))
+        Ok(JqExpr::Comma(all))
     }
 
     /// What commas separate: operators, or a binding of their result.
-    fn item(&mut self) -> Result<Expr> {
+    fn item(&mut self) -> Result<JqExpr> {
         let source = self.binary(2)?;
         if !self.take_word("as")? {
             return Ok(source);
@@ -261,11 +261,11 @@ impl<'a> Parser<'a> {
         let patterns = self.patterns()?;
         self.expect("|")?;
         let body = self.pipe()?;
-        Ok(Expr::As(Box::new(source), patterns, Box::new(body)))
+        Ok(JqExpr::As(Box::new(source), patterns, Box::new(body)))
     }
 
     /// Operators of level `min` and tighter.
-    pub fn binary(&mut self, min: u8) -> Result<Expr> {
+    pub fn binary(&mut self, min: u8) -> Result<JqExpr> {
         let mut left = self.operand()?;
         // The level of the last operator if that level does not group.
         let mut closed = None;
@@ -291,17 +291,17 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
-    fn operator(&self) -> Result<Option<(u8, Op)>> {
+    fn operator(&self) -> Result<Option<(u8, InfixOp)>> {
         let op = match self.peek()? {
-            Token::Op(o) => o,
-            Token::Ident("and") => return Ok(Some((5, Op::And))),
-            Token::Ident("or") => return Ok(Some((4, Op::Or))),
+            JqToken::Op(o) => o,
+            JqToken::Ident("and") => return Ok(Some((5, InfixOp::And))),
+            JqToken::Ident("or") => return Ok(Some((4, InfixOp::Or))),
             _ => return Ok(None),
         };
-        let assign = |op| (3, Op::Assign(op));
-        let bin = |level, op| (level, Op::Binary(op));
+        let assign = |op| (3, InfixOp::Assign(op));
+        let bin = |level, op| (level, InfixOp::Binary(op));
         Ok(Some(match op {
-            "//" => (2, Op::Alt),
+            "//" => (2, InfixOp::Alt),
             "=" => assign(AssignOp::Set),
             "|=" => assign(AssignOp::Update),
             "//=" => assign(AssignOp::Alt),
@@ -325,31 +325,31 @@ impl<'a> Parser<'a> {
         }))
     }
 
-    fn operand(&mut self) -> Result<Expr> {
+    fn operand(&mut self) -> Result<JqExpr> {
         match self.peek()? {
-            Token::Op("-") => {
+            JqToken::Op("-") => {
                 self.next()?;
                 let e = self.nested(|p| p.binary(8))?;
                 Ok(negated(e))
             }
-            Token::Ident("def") => {
-                let def = self.nested(Parser::def)?;
+            JqToken::Ident("def") => {
+                let def = self.nested(JqParser::def)?;
                 let rest = self.pipe()?;
-                Ok(Expr::Def(Rc::new(def), Box::new(rest)))
+                Ok(JqExpr::Def(Rc::new(def), Box::new(rest)))
             }
-            Token::Ident("label") => {
+            JqToken::Ident("label") => {
                 self.next()?;
                 self.expect("$")?;
                 let name = self.any_name()?.to_string();
                 self.expect("|")?;
-                Ok(Expr::Label(name, Box::new(self.pipe()?)))
+                Ok(JqExpr::Label(name, Box::new(self.pipe()?)))
             }
             _ => self.term(),
         }
     }
 
     /// Patterns separated by `?//`.
-    pub fn patterns(&mut self) -> Result<Vec<Pattern>> {
+    pub fn patterns(&mut self) -> Result<Vec<JqPattern>> {
         let mut all = vec![self.pattern()?];
         while self.take_op("?//")? {
             all.push(self.pattern()?);
@@ -357,20 +357,20 @@ impl<'a> Parser<'a> {
         Ok(all)
     }
 
-    fn pattern(&mut self) -> Result<Pattern> {
+    fn pattern(&mut self) -> Result<JqPattern> {
         if self.take_op("$")? {
-            return Ok(Pattern::Var(self.any_name()?.to_string()));
+            return Ok(JqPattern::Var(self.any_name()?.to_string()));
         }
         if self.take_op("[")? {
             let mut items = Vec::new();
             loop {
-                items.push(self.nested(Parser::pattern)?);
+                items.push(self.nested(JqParser::pattern)?);
                 if !self.take_op(",")? {
                     break;
                 }
             }
             self.expect("]")?;
-            return Ok(Pattern::Array(items));
+            return Ok(JqPattern::Array(items));
         }
         self.expect("{")?;
         let mut fields = Vec::new();
@@ -381,12 +381,12 @@ impl<'a> Parser<'a> {
             }
         }
         self.expect("}")?;
-        Ok(Pattern::Object(fields))
+        Ok(JqPattern::Object(fields))
     }
 
-    fn field_pattern(&mut self) -> Result<(PatternKey, Option<Pattern>)> {
+    fn field_pattern(&mut self) -> Result<(PatternKey, Option<JqPattern>)> {
         let key = match self.peek()? {
-            Token::Op("$") => {
+            JqToken::Op("$") => {
                 self.next()?;
                 let name = self.any_name()?.to_string();
                 if !self.is_op(":")? {
@@ -394,19 +394,19 @@ impl<'a> Parser<'a> {
                 }
                 PatternKey::Var(name)
             }
-            Token::Ident(w) => {
+            JqToken::Ident(w) => {
                 self.next()?;
-                PatternKey::Expr(Expr::Const(w.into()))
+                PatternKey::Expr(JqExpr::Const(w.into()))
             }
-            Token::Quote => PatternKey::Expr(self.string(None)?),
-            Token::Format(f) => {
+            JqToken::Quote => PatternKey::Expr(self.string(None)?),
+            JqToken::Format(f) => {
                 self.next()?;
-                if self.peek()? != Token::Quote {
+                if self.peek()? != JqToken::Quote {
                     return Err(self.unexpected());
                 }
                 PatternKey::Expr(self.string(Some(f))?)
             }
-            Token::Op("(") => {
+            JqToken::Op("(") => {
                 let at = self.start()?;
                 self.next()?;
                 let e = self.pipe()?;
@@ -417,19 +417,19 @@ impl<'a> Parser<'a> {
             _ => return Err(self.unexpected()),
         };
         self.expect(":")?;
-        Ok((key, Some(self.nested(Parser::pattern)?)))
+        Ok((key, Some(self.nested(JqParser::pattern)?)))
     }
 }
 
 /// Stages of a pipe as one expression.
-pub fn joined(mut stages: Vec<Expr>) -> Expr {
+pub fn joined(mut stages: Vec<JqExpr>) -> JqExpr {
     if stages.len() > 1 {
-        return Expr::Pipe(stages);
+        return JqExpr::Pipe(stages);
     }
-    stages.pop().unwrap_or(Expr::Id)
+    stages.pop().unwrap_or(JqExpr::Id)
 }
 
-enum Op {
+enum InfixOp {
     Alt,
     And,
     Or,
@@ -437,25 +437,25 @@ enum Op {
     Binary(BinOp),
 }
 
-impl Op {
-    fn build(self, left: Expr, right: Expr) -> Expr {
+impl InfixOp {
+    fn build(self, left: JqExpr, right: JqExpr) -> JqExpr {
         let (l, r) = (Box::new(left), Box::new(right));
         match self {
-            Op::Alt => Expr::Alt(l, r),
-            Op::And => Expr::And(l, r),
-            Op::Or => Expr::Or(l, r),
-            Op::Assign(op) => Expr::Assign(op, l, r),
-            Op::Binary(op) => Expr::Binary(op, l, r),
+            InfixOp::Alt => JqExpr::Alt(l, r),
+            InfixOp::And => JqExpr::And(l, r),
+            InfixOp::Or => JqExpr::Or(l, r),
+            InfixOp::Assign(op) => JqExpr::Assign(op, l, r),
+            InfixOp::Binary(op) => JqExpr::Binary(op, l, r),
         }
     }
 }
 
 /// `-e`, at once for number literals.
-pub fn negated(e: Expr) -> Expr {
+pub fn negated(e: JqExpr) -> JqExpr {
     match e {
-        Expr::Const(Value::Num(n)) => Expr::Const(Value::Num(-n)),
-        Expr::Const(Value::Lit(l)) => Expr::Const(Value::Lit(Rc::new(l.negated()))),
-        other => Expr::Neg(Box::new(other)),
+        JqExpr::Const(Value::Num(n)) => JqExpr::Const(Value::Num(-n)),
+        JqExpr::Const(Value::Lit(l)) => JqExpr::Const(Value::Lit(Rc::new(l.negated()))),
+        other => JqExpr::Neg(Box::new(other)),
     }
 }
 

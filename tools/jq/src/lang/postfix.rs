@@ -1,32 +1,32 @@
 //! Terms: what operators combine, with what may follow them (`.a`, `[0]`, `?`).
 
-use super::ast::{Expr, Loop, Part};
-use super::lexer::Token;
-use super::parser::{Parser, Result, is_keyword, negated};
+use super::ast::{JqExpr, ReduceLoop, StringPart};
+use super::lexer::JqToken;
+use super::parser::{JqParser, Result, is_keyword, negated};
 use crate::value::{Map, Value, parse_number};
 
 /// Longest chain of suffixes, which becomes a tree of that depth.
 const MAX_SUFFIXES: usize = 1000;
 
-impl<'a> Parser<'a> {
+impl<'a> JqParser<'a> {
     /// A term with all that is behind it: fields, subscripts, `?`, `as`.
-    pub fn term(&mut self) -> Result<Expr> {
-        let mut t = self.nested(Parser::primary)?;
+    pub fn term(&mut self) -> Result<JqExpr> {
+        let mut t = self.nested(JqParser::primary)?;
         for _ in 0..MAX_SUFFIXES {
             t = match self.peek()? {
-                Token::Field(name) => {
+                JqToken::Field(name) => {
                     self.next()?;
-                    self.field_of(t, Expr::Const(name.into()))?
+                    self.field_of(t, JqExpr::Const(name.into()))?
                 }
-                Token::Op(".") => {
+                JqToken::Op(".") => {
                     let before = self.at;
                     self.next()?;
                     match self.peek()? {
-                        Token::Quote => {
+                        JqToken::Quote => {
                             let key = self.string(None)?;
                             self.field_of(t, key)?
                         }
-                        Token::Op("[") => {
+                        JqToken::Op("[") => {
                             self.next()?;
                             self.bracket(t)?
                         }
@@ -36,13 +36,13 @@ impl<'a> Parser<'a> {
                         }
                     }
                 }
-                Token::Op("[") => {
+                JqToken::Op("[") => {
                     self.next()?;
                     self.bracket(t)?
                 }
-                Token::Op("?" | "?//") => {
+                JqToken::Op("?" | "?//") => {
                     self.question()?;
-                    Expr::Try(Box::new(t), None)
+                    JqExpr::Try(Box::new(t), None)
                 }
                 _ => return Ok(t),
             };
@@ -50,14 +50,14 @@ impl<'a> Parser<'a> {
         Err(self.error_at("syntax error, program nested too deeply", self.at))
     }
 
-    fn field_of(&mut self, t: Expr, key: Expr) -> Result<Expr> {
+    fn field_of(&mut self, t: JqExpr, key: JqExpr) -> Result<JqExpr> {
         let optional = self.question()?;
-        Ok(Expr::Index(Box::new(t), Box::new(key), optional))
+        Ok(JqExpr::Index(Box::new(t), Box::new(key), optional))
     }
 
     /// Takes a `?`, also the one that begins `?//` where no pattern can be.
     fn question(&mut self) -> Result<bool> {
-        let found = matches!(self.peek()?, Token::Op("?" | "?//"));
+        let found = matches!(self.peek()?, JqToken::Op("?" | "?//"));
         if found {
             self.at = self.start()? + 1;
         }
@@ -65,99 +65,99 @@ impl<'a> Parser<'a> {
     }
 
     /// What follows `t[`.
-    fn bracket(&mut self, t: Expr) -> Result<Expr> {
+    fn bracket(&mut self, t: JqExpr) -> Result<JqExpr> {
         let t = Box::new(t);
         if self.take_op("]")? {
-            return Ok(Expr::Each(t, self.question()?));
+            return Ok(JqExpr::Each(t, self.question()?));
         }
         if self.take_op(":")? {
             let end = self.pipe()?;
             self.expect("]")?;
-            return Ok(Expr::Slice(t, None, Some(Box::new(end)), self.question()?));
+            return Ok(JqExpr::Slice(t, None, Some(Box::new(end)), self.question()?));
         }
         let first = Box::new(self.pipe()?);
         if self.take_op("]")? {
-            return Ok(Expr::Index(t, first, self.question()?));
+            return Ok(JqExpr::Index(t, first, self.question()?));
         }
         self.expect(":")?;
         if self.take_op("]")? {
-            return Ok(Expr::Slice(t, Some(first), None, self.question()?));
+            return Ok(JqExpr::Slice(t, Some(first), None, self.question()?));
         }
         let end = Box::new(self.pipe()?);
         self.expect("]")?;
-        Ok(Expr::Slice(t, Some(first), Some(end), self.question()?))
+        Ok(JqExpr::Slice(t, Some(first), Some(end), self.question()?))
     }
 
-    fn primary(&mut self) -> Result<Expr> {
+    fn primary(&mut self) -> Result<JqExpr> {
         let at = self.start()?;
         Ok(match self.peek()? {
-            Token::Number(text) => {
+            JqToken::Number(text) => {
                 self.next()?;
-                Expr::Const(parse_number(text).unwrap_or(Value::Null))
+                JqExpr::Const(parse_number(text).unwrap_or(Value::Null))
             }
-            Token::Quote => self.string(None)?,
-            Token::Format(name) => {
+            JqToken::Quote => self.string(None)?,
+            JqToken::Format(name) => {
                 self.next()?;
-                if self.peek()? == Token::Quote {
+                if self.peek()? == JqToken::Quote {
                     self.string(Some(name))?
                 } else {
-                    Expr::Format(name.to_string())
+                    JqExpr::Format(name.to_string())
                 }
             }
-            Token::Field(name) => {
+            JqToken::Field(name) => {
                 self.next()?;
-                self.field_of(Expr::Id, Expr::Const(name.into()))?
+                self.field_of(JqExpr::Id, JqExpr::Const(name.into()))?
             }
-            Token::Op(".") => {
+            JqToken::Op(".") => {
                 self.next()?;
-                if self.peek()? != Token::Quote {
-                    return Ok(Expr::Id);
+                if self.peek()? != JqToken::Quote {
+                    return Ok(JqExpr::Id);
                 }
                 let key = self.string(None)?;
-                self.field_of(Expr::Id, key)?
+                self.field_of(JqExpr::Id, key)?
             }
-            Token::Op("..") => {
+            JqToken::Op("..") => {
                 self.next()?;
-                Expr::Recurse
+                JqExpr::Recurse
             }
-            Token::Op("$") => {
+            JqToken::Op("$") => {
                 self.next()?;
                 match self.any_name()? {
                     "__loc__" => self.location(at),
-                    name => Expr::Var(name.to_string(), at),
+                    name => JqExpr::Var(name.to_string(), at),
                 }
             }
-            Token::Op("(") => {
+            JqToken::Op("(") => {
                 self.next()?;
                 let e = self.pipe()?;
                 self.expect(")")?;
                 e
             }
-            Token::Op("[") => {
+            JqToken::Op("[") => {
                 self.next()?;
                 if self.take_op("]")? {
-                    return Ok(Expr::Array(None));
+                    return Ok(JqExpr::Array(None));
                 }
                 let e = self.pipe()?;
                 self.expect("]")?;
-                Expr::Array(Some(Box::new(e)))
+                JqExpr::Array(Some(Box::new(e)))
             }
-            Token::Op("{") => self.object()?,
-            Token::Ident(word) => return self.word(word, at),
+            JqToken::Op("{") => self.object()?,
+            JqToken::Ident(word) => return self.word(word, at),
             _ => return Err(self.unexpected()),
         })
     }
 
     /// `$__loc__` at an offset.
-    pub fn location(&self, at: usize) -> Expr {
+    pub fn location(&self, at: usize) -> JqExpr {
         let line = self.code.as_bytes()[..at].iter().filter(|c| **c == b'\n').count() + 1;
         let mut m = Map::default();
         m.insert(std::rc::Rc::new("file".to_string()), "<top-level>".into());
         m.insert(std::rc::Rc::new("line".to_string()), Value::int(line));
-        Expr::Const(Value::obj(m))
+        JqExpr::Const(Value::obj(m))
     }
 
-    fn word(&mut self, word: &'a str, at: usize) -> Result<Expr> {
+    fn word(&mut self, word: &'a str, at: usize) -> Result<JqExpr> {
         match word {
             "if" => {
                 self.next()?;
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
                 let body = Box::new(self.try_part()?);
                 let handler =
                     if self.take_word("catch")? { Some(Box::new(self.try_part()?)) } else { None };
-                Ok(Expr::Try(body, handler))
+                Ok(JqExpr::Try(body, handler))
             }
             "reduce" | "foreach" => {
                 self.next()?;
@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
                 if !self.take_op("$")? {
                     return Err(self.error_at("break requires a label to break to", at));
                 }
-                Ok(Expr::Break(self.any_name()?.to_string(), at))
+                Ok(JqExpr::Break(self.any_name()?.to_string(), at))
             }
             w if is_keyword(w) => Err(self.unexpected()),
             name => {
@@ -193,17 +193,17 @@ impl<'a> Parser<'a> {
                     self.expect(")")?;
                 }
                 Ok(match (name, args.len()) {
-                    ("null", 0) => Expr::Const(Value::Null),
-                    ("true", 0) => Expr::Const(Value::Bool(true)),
-                    ("false", 0) => Expr::Const(Value::Bool(false)),
-                    _ => Expr::Call(name.to_string(), args, at),
+                    ("null", 0) => JqExpr::Const(Value::Null),
+                    ("true", 0) => JqExpr::Const(Value::Bool(true)),
+                    ("false", 0) => JqExpr::Const(Value::Bool(false)),
+                    _ => JqExpr::Call(name.to_string(), args, at),
                 })
             }
         }
     }
 
     /// What `try` and `catch` apply to: a term, or a negation.
-    fn try_part(&mut self) -> Result<Expr> {
+    fn try_part(&mut self) -> Result<JqExpr> {
         if self.take_op("-")? {
             let e = self.nested(|p| p.binary(8))?;
             return Ok(negated(e));
@@ -212,24 +212,24 @@ impl<'a> Parser<'a> {
     }
 
     /// What follows `if` or `elif`.
-    fn conditional(&mut self) -> Result<Expr> {
+    fn conditional(&mut self) -> Result<JqExpr> {
         self.nested(|p| {
             let cond = Box::new(p.pipe()?);
             p.expect_word("then")?;
             let then = Box::new(p.pipe()?);
             let otherwise = if p.take_word("elif")? {
-                return Ok(Expr::If(cond, then, Some(Box::new(p.conditional()?))));
+                return Ok(JqExpr::If(cond, then, Some(Box::new(p.conditional()?))));
             } else if p.take_word("else")? {
                 Some(Box::new(p.pipe()?))
             } else {
                 None
             };
             p.expect_word("end")?;
-            Ok(Expr::If(cond, then, otherwise))
+            Ok(JqExpr::If(cond, then, otherwise))
         })
     }
 
-    fn fold(&mut self, foreach: bool) -> Result<Expr> {
+    fn fold(&mut self, foreach: bool) -> Result<JqExpr> {
         let source = self.binary(2)?;
         self.expect_word("as")?;
         let patterns = self.patterns()?;
@@ -239,12 +239,12 @@ impl<'a> Parser<'a> {
         let update = self.pipe()?;
         let extract = if foreach && self.take_op(";")? { Some(self.pipe()?) } else { None };
         self.expect(")")?;
-        let all = Box::new(Loop { source, patterns, init, update, extract });
-        Ok(if foreach { Expr::Foreach(all) } else { Expr::Reduce(all) })
+        let all = Box::new(ReduceLoop { source, patterns, init, update, extract });
+        Ok(if foreach { JqExpr::Foreach(all) } else { JqExpr::Reduce(all) })
     }
 
     /// A string, from its quote on. Interpolations are formatted by `format`.
-    pub fn string(&mut self, format: Option<&str>) -> Result<Expr> {
+    pub fn string(&mut self, format: Option<&str>) -> Result<JqExpr> {
         self.next()?;
         let open = self.at;
         let mut parts = Vec::new();
@@ -274,9 +274,9 @@ impl<'a> Parser<'a> {
                 }
                 Some('(') => {
                     if !text.is_empty() {
-                        parts.push(Part::Text(std::mem::take(&mut text)));
+                        parts.push(StringPart::Text(std::mem::take(&mut text)));
                     }
-                    parts.push(Part::Expr(self.pipe()?));
+                    parts.push(StringPart::Expr(self.pipe()?));
                     // The string goes on right behind the parenthesis.
                     self.expect(")")?;
                 }
@@ -284,12 +284,12 @@ impl<'a> Parser<'a> {
             }
         }
         if parts.is_empty() {
-            return Ok(Expr::Const(text.into()));
+            return Ok(JqExpr::Const(text.into()));
         }
         if !text.is_empty() {
-            parts.push(Part::Text(text));
+            parts.push(StringPart::Text(text));
         }
-        Ok(Expr::Text(format.map(str::to_string), parts))
+        Ok(JqExpr::Text(format.map(str::to_string), parts))
     }
 
     /// `XXXX` and maybe a second escape for the low surrogate.

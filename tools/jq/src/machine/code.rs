@@ -6,25 +6,25 @@ use crate::value::{Str, Value};
 
 /// A variable: in the frame `level` definitions further out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub struct VarAddress {
     pub level: u16,
     pub at: u16,
 }
 
 /// An argument that is at hand, or was computed and left on the stack below the input.
 #[derive(Clone, Debug)]
-pub enum Operand {
+pub enum OpOperand {
     Stack,
     Input,
     Const(Value),
-    Var(Slot),
+    Var(VarAddress),
     /// A field of the input.
     Field(Value),
 }
 
 /// An instruction. What it works on is on the stack unless it says otherwise.
 #[derive(Debug)]
-pub enum Op {
+pub enum JqOp {
     /// Replaces the input.
     Const(Value),
     Dup,
@@ -38,25 +38,25 @@ pub enum Op {
 
     /// `t[k]`: input is `t`, the key below it.
     Index(bool),
-    IndexBy(Operand, bool),
+    IndexBy(OpOperand, bool),
     /// Makes the key of a slice of the bounds below the input.
     SliceKey,
     Each(bool),
     Recurse,
 
-    LoadVar(Slot),
+    LoadVar(VarAddress),
     /// Like `LoadVar`, leaving null in the variable.
-    TakeVar(Slot),
+    TakeVar(VarAddress),
     /// Pushes the variable's value, which stays in it.
-    PushVar(Slot),
+    PushVar(VarAddress),
     /// Pushes the variable's value, leaving null in it.
-    PushTake(Slot),
-    StoreVar(Slot),
+    PushTake(VarAddress),
+    StoreVar(VarAddress),
     /// Sets a variable to null, an empty array.
-    ClearVar(Slot),
-    InitArray(Slot),
+    ClearVar(VarAddress),
+    InitArray(VarAddress),
     /// Moves the input to the end of the array in a variable and backtracks.
-    Append(Slot),
+    Append(VarAddress),
 
     Jump(u32),
     /// Takes the input; jumps if it is false or null.
@@ -68,61 +68,61 @@ pub enum Op {
     TryBegin(u32),
     TryEnd(u32),
     /// `a // b`: where `b` begins, and the variable that says whether `a` gave anything.
-    AltBegin(u32, Slot),
-    AltFound(u32, Slot),
+    AltBegin(u32, VarAddress),
+    AltFound(u32, VarAddress),
     /// Goes to the next pattern on any error.
     PatternAlt(u32),
-    Label(Slot),
-    Break(Slot),
+    Label(VarAddress),
+    Break(VarAddress),
     /// Remembers the forks there are; drops those made since.
-    Mark(Slot),
-    Cut(Slot),
+    Mark(VarAddress),
+    Cut(VarAddress),
 
     NewObject,
-    Insert(Operand, Operand),
-    Binary(BinOp, Operand, Operand),
+    Insert(OpOperand, OpOperand),
+    Binary(BinOp, OpOperand, OpOperand),
     Negate,
-    /// Index into `Program::texts`.
+    /// Index into `JqProgram::texts`.
     Text(u32),
-    /// Index into `Program::natives`.
+    /// Index into `JqProgram::natives`.
     Native(u32),
     Range(bool),
 
-    /// Index into `Program::calls`.
+    /// Index into `JqProgram::calls`.
     Call(u32),
     TailCall(u32),
     Ret,
 
     PathBegin,
     PathEnd,
-    GetPath(Operand),
+    GetPath(OpOperand),
     /// Sets the path in the second variable, in the value of the first, to the third.
-    SetPath(Slot, Slot, Slot),
+    SetPath(VarAddress, VarAddress, VarAddress),
     /// Pushes what is at the path in the second variable, taken out of the first.
-    TakePath(Slot, Slot),
+    TakePath(VarAddress, VarAddress),
     /// Puts the input at the path.
-    PutPath(Slot, Slot),
+    PutPath(VarAddress, VarAddress),
     /// Adds the second variable's value to the array in the first and backtracks.
-    AddTo(Slot, Slot),
+    AddTo(VarAddress, VarAddress),
     /// Pushes the first variable's value, taken out of it, without the paths in the second.
-    DeletePaths(Slot, Slot),
+    DeletePaths(VarAddress, VarAddress),
 
     /// The program's output.
     Emit,
 }
 
-impl Op {
+impl JqOp {
     /// Where it may jump to.
     pub fn target(&mut self) -> Option<&mut u32> {
         match self {
-            Op::Jump(t)
-            | Op::JumpFalse(t)
-            | Op::Fork(t)
-            | Op::TryBegin(t)
-            | Op::TryEnd(t)
-            | Op::AltBegin(t, _)
-            | Op::AltFound(t, _)
-            | Op::PatternAlt(t) => Some(t),
+            JqOp::Jump(t)
+            | JqOp::JumpFalse(t)
+            | JqOp::Fork(t)
+            | JqOp::TryBegin(t)
+            | JqOp::TryEnd(t)
+            | JqOp::AltBegin(t, _)
+            | JqOp::AltFound(t, _)
+            | JqOp::PatternAlt(t) => Some(t),
             _ => None,
         }
     }
@@ -174,7 +174,7 @@ impl CallSite {
 #[derive(Debug)]
 pub struct NativeSite {
     pub native: Native,
-    pub args: Vec<Operand>,
+    pub args: Vec<OpOperand>,
 }
 
 /// A string with interpolations: `None` where the next value from the stack goes.
@@ -187,34 +187,34 @@ pub struct TextSite {
 /// A compiled function.
 #[derive(Debug, Default)]
 pub struct Func {
-    pub code: Vec<Op>,
-    /// Where the code begins in `Program::code`.
+    pub code: Vec<JqOp>,
+    /// Where the code begins in `JqProgram::code`.
     pub entry: u32,
     pub locals: u32,
 }
 
 /// A compiled program. Function 0 is the main one.
 #[derive(Debug, Default)]
-pub struct Program {
-    pub code: Vec<Op>,
+pub struct JqProgram {
+    pub code: Vec<JqOp>,
     pub funcs: Vec<Func>,
     pub calls: Vec<CallSite>,
     pub natives: Vec<NativeSite>,
     pub texts: Vec<TextSite>,
 }
 
-impl Program {
+impl JqProgram {
     /// Joins the functions' code, and makes calls at their ends tail calls.
     pub fn link(&mut self) {
         for func in &mut self.funcs {
             let base = self.code.len() as u32;
             func.entry = base;
             for at in 0..func.code.len() {
-                if let Some(Op::Call(site)) = func.code.get(at)
+                if let Some(JqOp::Call(site)) = func.code.get(at)
                     && self.calls.get(*site as usize).is_some_and(CallSite::leaves_frame)
                     && returns(&func.code, at + 1)
                 {
-                    func.code[at] = Op::TailCall(*site);
+                    func.code[at] = JqOp::TailCall(*site);
                 }
             }
             for mut op in func.code.drain(..) {
@@ -228,12 +228,12 @@ impl Program {
 }
 
 /// Whether the code at `at` only returns.
-fn returns(code: &[Op], mut at: usize) -> bool {
+fn returns(code: &[JqOp], mut at: usize) -> bool {
     // Jumps go forward only, so this ends.
     loop {
         match code.get(at) {
-            Some(Op::Ret) => return true,
-            Some(Op::Jump(t)) if *t as usize > at => at = *t as usize,
+            Some(JqOp::Ret) => return true,
+            Some(JqOp::Jump(t)) if *t as usize > at => at = *t as usize,
             _ => return false,
         }
     }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::code::{Func, Op, Operand, Program, Slot, TextSite};
-use crate::builtins::Library;
-use crate::lang::ast::{Expr, Loop, Part, Pattern, PatternKey};
+use super::code::{Func, JqOp, JqProgram, OpOperand, TextSite, VarAddress};
+use crate::builtins::BuiltinLibrary;
+use crate::lang::ast::{JqExpr, JqPattern, PatternKey, ReduceLoop, StringPart};
 use crate::value::{Str, Value, slice_key};
 
 /// What does not compile, and where.
@@ -22,7 +22,7 @@ pub type Result<T = ()> = std::result::Result<T, CompileError>;
 
 /// A name's meaning. `depth` counts the definitions around it.
 #[derive(Debug)]
-pub enum Binding<'a> {
+pub enum NameBinding<'a> {
     Var {
         name: String,
         depth: usize,
@@ -52,8 +52,8 @@ pub enum Binding<'a> {
     /// A parameter of a built-in function that is expanded in place.
     Inline {
         name: &'a str,
-        expr: &'a Expr,
-        scope: Scope<'a>,
+        expr: &'a JqExpr,
+        scope: NameScope<'a>,
     },
     Label {
         name: String,
@@ -64,16 +64,16 @@ pub enum Binding<'a> {
 
 /// Names in sight, innermost first.
 #[derive(Clone, Debug, Default)]
-pub struct Scope<'a>(Option<Rc<(Binding<'a>, Scope<'a>)>>);
+pub struct NameScope<'a>(Option<Rc<(NameBinding<'a>, NameScope<'a>)>>);
 
-impl<'a> Scope<'a> {
+impl<'a> NameScope<'a> {
     /// The scope with a name more.
-    pub fn with(&self, binding: Binding<'a>) -> Scope<'a> {
-        Scope(Some(Rc::new((binding, self.clone()))))
+    pub fn with(&self, binding: NameBinding<'a>) -> NameScope<'a> {
+        NameScope(Some(Rc::new((binding, self.clone()))))
     }
 
     /// The innermost binding of which `f` makes something.
-    pub fn find<'s, T>(&'s self, mut f: impl FnMut(&'s Binding<'a>) -> Option<T>) -> Option<T> {
+    pub fn find<'s, T>(&'s self, mut f: impl FnMut(&'s NameBinding<'a>) -> Option<T>) -> Option<T> {
         let mut at = self;
         while let Some(node) = &at.0 {
             if let Some(t) = f(&node.0) {
@@ -85,7 +85,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-impl Drop for Scope<'_> {
+impl Drop for NameScope<'_> {
     fn drop(&mut self) {
         let mut next = self.0.take();
         while let Some(node) = next {
@@ -96,35 +96,35 @@ impl Drop for Scope<'_> {
 
 /// A function that is being compiled.
 #[derive(Debug, Default)]
-struct Buffer {
-    code: Vec<Op>,
+struct FunctionBuffer {
+    code: Vec<JqOp>,
     locals: u16,
 }
 
 /// Makes a program of syntax trees.
-pub struct Compiler<'a> {
-    pub program: Program,
-    pub library: &'a Library,
+pub struct JqCompiler<'a> {
+    pub program: JqProgram,
+    pub library: &'a BuiltinLibrary,
     /// The number of the module that is being compiled; the main program has 0.
     pub module: usize,
-    buffers: Vec<Buffer>,
+    buffers: Vec<FunctionBuffer>,
     /// Functions that do not compile: errors where something calls them, as in jq.
     pub(super) broken: BTreeMap<u32, CompileError>,
 }
 
-impl<'a> Compiler<'a> {
+impl<'a> JqCompiler<'a> {
     /// A compiler with an empty main program.
-    pub fn new(library: &'a Library) -> Compiler<'a> {
-        let mut program = Program::default();
+    pub fn new(library: &'a BuiltinLibrary) -> JqCompiler<'a> {
+        let mut program = JqProgram::default();
         program.funcs.push(Func::default());
-        Compiler { program, library, module: 0, buffers: Vec::new(), broken: BTreeMap::new() }
+        JqCompiler { program, library, module: 0, buffers: Vec::new(), broken: BTreeMap::new() }
     }
 
     /// Compiles the main expression and links everything.
-    pub fn finish(mut self, main: &'a Expr, scope: &Scope<'a>) -> Result<Program> {
+    pub fn finish(mut self, main: &'a JqExpr, scope: &NameScope<'a>) -> Result<JqProgram> {
         self.begin();
         self.expr(main, scope)?;
-        self.emit(Op::Emit);
+        self.emit(JqOp::Emit);
         self.end(0);
         self.whole()?;
         self.program.link();
@@ -144,7 +144,7 @@ impl<'a> Compiler<'a> {
             }
             let Some(func) = self.program.funcs.get(id as usize) else { continue };
             for op in &func.code {
-                let Op::Call(site) = op else { continue };
+                let JqOp::Call(site) = op else { continue };
                 let Some(site) = self.program.calls.get(*site as usize) else { continue };
                 let ids = site.args.iter().chain([&site.callee]).filter_map(|c| c.id());
                 queue.extend(ids.filter(|id| seen.insert(*id)));
@@ -163,7 +163,7 @@ impl<'a> Compiler<'a> {
 
     /// Begins a function.
     pub fn begin(&mut self) {
-        self.buffers.push(Buffer::default());
+        self.buffers.push(FunctionBuffer::default());
     }
 
     /// Ends a function.
@@ -180,14 +180,14 @@ impl<'a> Compiler<'a> {
     }
 
     /// Adds an instruction to the function that is being compiled.
-    pub fn emit(&mut self, op: Op) {
+    pub fn emit(&mut self, op: JqOp) {
         if let Some(b) = self.buffers.last_mut() {
             b.code.push(op);
         }
     }
 
     /// Emits a jump whose target is not known yet.
-    pub fn emit_jump(&mut self, op: impl FnOnce(u32) -> Op) -> usize {
+    pub fn emit_jump(&mut self, op: impl FnOnce(u32) -> JqOp) -> usize {
         self.emit(op(0));
         self.here() as usize - 1
     }
@@ -201,19 +201,19 @@ impl<'a> Compiler<'a> {
     pub fn land(&mut self, at: usize) {
         let here = self.here();
         let op = self.buffers.last_mut().and_then(|b| b.code.get_mut(at));
-        if let Some(t) = op.and_then(Op::target) {
+        if let Some(t) = op.and_then(JqOp::target) {
             *t = here;
         }
     }
 
     /// A new variable of the current function.
-    pub fn slot(&mut self) -> Slot {
+    pub fn slot(&mut self) -> VarAddress {
         let at = self.buffers.last_mut().map_or(0, |b| {
             // A program would have to have 65,535 binders in one function.
             b.locals = b.locals.saturating_add(1);
             b.locals - 1
         });
-        Slot { level: 0, at }
+        VarAddress { level: 0, at }
     }
 
     /// How many definitions out one of that depth is.
@@ -222,41 +222,43 @@ impl<'a> Compiler<'a> {
     }
 
     /// Declares a variable for `scope`.
-    pub fn declare(&mut self, name: &str, scope: &Scope<'a>) -> (Slot, Scope<'a>) {
+    pub fn declare(&mut self, name: &str, scope: &NameScope<'a>) -> (VarAddress, NameScope<'a>) {
         let slot = self.slot();
-        let var = Binding::Var { name: name.to_string(), depth: self.depth(), at: slot.at };
+        let var = NameBinding::Var { name: name.to_string(), depth: self.depth(), at: slot.at };
         (slot, scope.with(var))
     }
 
     /// What a variable stands for; `None` if there is none of that name.
-    pub fn variable(&self, name: &str, scope: &Scope<'a>) -> Option<Operand> {
+    pub fn variable(&self, name: &str, scope: &NameScope<'a>) -> Option<OpOperand> {
         scope.find(|b| match b {
-            Binding::Var { name: n, depth, at } if n == name => {
-                Some(Operand::Var(Slot { level: self.level(*depth), at: *at }))
+            NameBinding::Var { name: n, depth, at } if n == name => {
+                Some(OpOperand::Var(VarAddress { level: self.level(*depth), at: *at }))
             }
-            Binding::Global { name: n, value } if n == name => Some(Operand::Const(value.clone())),
+            NameBinding::Global { name: n, value } if n == name => {
+                Some(OpOperand::Const(value.clone()))
+            }
             _ => None,
         })
     }
 
     /// An expression that needs no code of its own.
-    pub fn simple(&self, e: &'a Expr, scope: &Scope<'a>) -> Option<Operand> {
+    pub fn simple(&self, e: &'a JqExpr, scope: &NameScope<'a>) -> Option<OpOperand> {
         match e {
-            Expr::Id => Some(Operand::Input),
-            Expr::Var(name, _) => self.variable(name, scope),
-            Expr::Index(t, k, false) => match (&**t, &**k) {
-                (Expr::Id, Expr::Const(k @ Value::Str(_))) => Some(Operand::Field(k.clone())),
+            JqExpr::Id => Some(OpOperand::Input),
+            JqExpr::Var(name, _) => self.variable(name, scope),
+            JqExpr::Index(t, k, false) => match (&**t, &**k) {
+                (JqExpr::Id, JqExpr::Const(k @ Value::Str(_))) => Some(OpOperand::Field(k.clone())),
                 _ => None,
             },
-            Expr::Call(name, args, _) if args.is_empty() => {
+            JqExpr::Call(name, args, _) if args.is_empty() => {
                 let (expr, scope) = scope.find(|b| match b {
-                    Binding::Inline { name: n, expr, scope } if n == name => {
+                    NameBinding::Inline { name: n, expr, scope } if n == name => {
                         Some(Some((*expr, scope)))
                     }
                     // Something else has the name.
-                    Binding::Func { name: n, arity: 0, .. }
-                    | Binding::GlobalFunc { name: n, arity: 0, .. }
-                    | Binding::Param { name: n, .. }
+                    NameBinding::Func { name: n, arity: 0, .. }
+                    | NameBinding::GlobalFunc { name: n, arity: 0, .. }
+                    | NameBinding::Param { name: n, .. }
                         if n == name =>
                     {
                         Some(None)
@@ -265,23 +267,23 @@ impl<'a> Compiler<'a> {
                 })??;
                 self.simple(expr, scope)
             }
-            other => other.constant().map(Operand::Const),
+            other => other.constant().map(OpOperand::Const),
         }
     }
 
     /// Emits what computes arguments, the last one first, as jq does.
     pub fn args(
         &mut self,
-        args: impl DoubleEndedIterator<Item = &'a Expr>,
-        scope: &Scope<'a>,
-    ) -> Result<Vec<Operand>> {
+        args: impl DoubleEndedIterator<Item = &'a JqExpr>,
+        scope: &NameScope<'a>,
+    ) -> Result<Vec<OpOperand>> {
         let mut out = Vec::new();
         for e in args.rev() {
             out.push(match self.simple(e, scope) {
                 Some(operand) => operand,
                 None => {
                     self.argument(e, scope)?;
-                    Operand::Stack
+                    OpOperand::Stack
                 }
             });
         }
@@ -290,94 +292,95 @@ impl<'a> Compiler<'a> {
     }
 
     /// Computes an argument and leaves it below the input.
-    pub fn argument(&mut self, e: &'a Expr, scope: &Scope<'a>) -> Result {
-        self.emit(Op::SubBegin);
+    pub fn argument(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
+        self.emit(JqOp::SubBegin);
         self.expr(e, scope)?;
-        self.emit(Op::SubEnd);
+        self.emit(JqOp::SubEnd);
         Ok(())
     }
 
     /// Computes something on a copy of the input.
-    pub fn aside(&mut self, e: &'a Expr, scope: &Scope<'a>) -> Result {
-        self.emit(Op::Dup);
-        self.emit(Op::NestInc);
+    pub fn aside(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
+        self.emit(JqOp::Dup);
+        self.emit(JqOp::NestInc);
         self.expr(e, scope)?;
-        self.emit(Op::NestDec);
+        self.emit(JqOp::NestDec);
         Ok(())
     }
 
     /// Compiles an expression.
-    pub fn expr(&mut self, e: &'a Expr, scope: &Scope<'a>) -> Result {
+    pub fn expr(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
         match e {
-            Expr::Id => {}
-            Expr::Recurse => self.emit(Op::Recurse),
-            Expr::Const(v) => self.emit(Op::Const(v.clone())),
-            Expr::Text(format, parts) => self.text(format.as_ref(), parts, scope)?,
-            Expr::Format(name) => {
+            JqExpr::Id => {}
+            JqExpr::Recurse => self.emit(JqOp::Recurse),
+            JqExpr::Const(v) => self.emit(JqOp::Const(v.clone())),
+            JqExpr::Text(format, parts) => self.text(format.as_ref(), parts, scope)?,
+            JqExpr::Format(name) => {
                 let native = self.library.native("format", 1);
-                self.native(native, vec![Operand::Const(name.as_str().into())]);
+                self.native(native, vec![OpOperand::Const(name.as_str().into())]);
             }
-            Expr::Index(t, k, opt) => self.index(t, k, *opt, scope)?,
-            Expr::Slice(t, from, to, opt) => self.slice(t, [from, to], *opt, scope)?,
-            Expr::Each(t, opt) => {
+            JqExpr::Index(t, k, opt) => self.index(t, k, *opt, scope)?,
+            JqExpr::Slice(t, from, to, opt) => self.slice(t, [from, to], *opt, scope)?,
+            JqExpr::Each(t, opt) => {
                 self.expr(t, scope)?;
-                self.emit(Op::Each(*opt));
+                self.emit(JqOp::Each(*opt));
             }
-            Expr::Var(name, at) => match self.variable(name, scope) {
-                Some(Operand::Var(slot)) => self.emit(Op::LoadVar(slot)),
-                Some(Operand::Const(v)) => self.emit(Op::Const(v)),
+            JqExpr::Var(name, at) => match self.variable(name, scope) {
+                Some(OpOperand::Var(slot)) => self.emit(JqOp::LoadVar(slot)),
+                Some(OpOperand::Const(v)) => self.emit(JqOp::Const(v)),
                 _ => {
                     let message = format!("${name} is not defined");
                     return Err(CompileError { message, at: *at, module: self.module });
                 }
             },
-            Expr::Call(name, args, at) => self.call(name, args, *at, scope)?,
-            Expr::Array(_) | Expr::Object(_) if e.constant().is_some() => {
-                self.emit(Op::Const(e.constant().unwrap_or(Value::Null)));
+            JqExpr::Call(name, args, at) => self.call(name, args, *at, scope)?,
+            JqExpr::Array(_) | JqExpr::Object(_) if e.constant().is_some() => {
+                self.emit(JqOp::Const(e.constant().unwrap_or(Value::Null)));
             }
-            Expr::Array(None) => self.emit(Op::Const(Value::arr(Vec::new()))),
-            Expr::Array(Some(e)) => self.collect(e, scope)?,
-            Expr::Object(pairs) => self.object(pairs, scope)?,
-            Expr::Neg(e) => {
+            JqExpr::Array(None) => self.emit(JqOp::Const(Value::arr(Vec::new()))),
+            JqExpr::Array(Some(e)) => self.collect(e, scope)?,
+            JqExpr::Object(pairs) => self.object(pairs, scope)?,
+            JqExpr::Neg(e) => {
                 self.expr(e, scope)?;
-                self.emit(Op::Negate);
+                self.emit(JqOp::Negate);
             }
-            Expr::Pipe(stages) => {
+            JqExpr::Pipe(stages) => {
                 for e in stages {
                     self.expr(e, scope)?;
                 }
             }
-            Expr::Comma(all) => self.comma(all, scope)?,
-            Expr::Binary(op, a, b) => {
+            JqExpr::Comma(all) => self.comma(all, scope)?,
+            JqExpr::Binary(op, a, b) => {
                 let mut args = self.args([&**a, &**b].into_iter(), scope)?.into_iter();
                 if let (Some(a), Some(b)) = (args.next(), args.next()) {
-                    self.emit(Op::Binary(*op, a, b));
+                    self.emit(JqOp::Binary(*op, a, b));
                 }
             }
-            Expr::And(a, b) => self.logic(a, b, true, scope)?,
-            Expr::Or(a, b) => self.logic(a, b, false, scope)?,
-            Expr::Alt(a, b) => self.alternative(a, b, scope)?,
-            Expr::Assign(op, a, b) => self.assign(*op, a, b, scope)?,
-            Expr::If(cond, then, otherwise) => {
+            JqExpr::And(a, b) => self.logic(a, b, true, scope)?,
+            JqExpr::Or(a, b) => self.logic(a, b, false, scope)?,
+            JqExpr::Alt(a, b) => self.alternative(a, b, scope)?,
+            JqExpr::Assign(op, a, b) => self.assign(*op, a, b, scope)?,
+            JqExpr::If(cond, then, otherwise) => {
                 self.conditional(cond, then, otherwise.as_deref(), scope)?;
             }
-            Expr::Try(body, handler) => self.attempt(body, handler.as_deref(), scope)?,
-            Expr::Reduce(l) => self.reduce(l, scope)?,
-            Expr::Foreach(l) => self.foreach(l, scope)?,
-            Expr::Label(name, body) => {
+            JqExpr::Try(body, handler) => self.attempt(body, handler.as_deref(), scope)?,
+            JqExpr::Reduce(l) => self.reduce(l, scope)?,
+            JqExpr::Foreach(l) => self.foreach(l, scope)?,
+            JqExpr::Label(name, body) => {
                 let slot = self.slot();
-                self.emit(Op::Label(slot));
-                let label = Binding::Label { name: name.clone(), depth: self.depth(), at: slot.at };
+                self.emit(JqOp::Label(slot));
+                let label =
+                    NameBinding::Label { name: name.clone(), depth: self.depth(), at: slot.at };
                 self.expr(body, &scope.with(label))?;
             }
-            Expr::Break(name, at) => self.break_to(name, *at, scope)?,
-            Expr::Def(def, rest) => {
+            JqExpr::Break(name, at) => self.break_to(name, *at, scope)?,
+            JqExpr::Def(def, rest) => {
                 let scope = self.define(def, scope);
                 self.expr(rest, &scope)?;
             }
-            Expr::As(source, patterns, body) => {
-                self.emit(Op::Dup);
-                self.emit(Op::NestInc);
+            JqExpr::As(source, patterns, body) => {
+                self.emit(JqOp::Dup);
+                self.emit(JqOp::NestInc);
                 self.expr(source, scope)?;
                 let scope = self.bind(patterns, scope)?;
                 self.expr(body, &scope)?;
@@ -387,16 +390,16 @@ impl<'a> Compiler<'a> {
     }
 
     /// `t[k]`.
-    fn index(&mut self, t: &'a Expr, k: &'a Expr, opt: bool, scope: &Scope<'a>) -> Result {
+    fn index(&mut self, t: &'a JqExpr, k: &'a JqExpr, opt: bool, scope: &NameScope<'a>) -> Result {
         match self.simple(k, scope) {
-            Some(k @ (Operand::Const(_) | Operand::Var(_))) => {
+            Some(k @ (OpOperand::Const(_) | OpOperand::Var(_))) => {
                 self.expr(t, scope)?;
-                self.emit(Op::IndexBy(k, opt));
+                self.emit(JqOp::IndexBy(k, opt));
             }
             _ => {
                 self.argument(k, scope)?;
                 self.expr(t, scope)?;
-                self.emit(Op::Index(opt));
+                self.emit(JqOp::Index(opt));
             }
         }
         Ok(())
@@ -405,18 +408,18 @@ impl<'a> Compiler<'a> {
     /// `if cond then then else otherwise end`.
     fn conditional(
         &mut self,
-        cond: &'a Expr,
-        then: &'a Expr,
-        otherwise: Option<&'a Expr>,
-        scope: &Scope<'a>,
+        cond: &'a JqExpr,
+        then: &'a JqExpr,
+        otherwise: Option<&'a JqExpr>,
+        scope: &NameScope<'a>,
     ) -> Result {
         self.aside(cond, scope)?;
-        let no = self.emit_jump(Op::JumpFalse);
+        let no = self.emit_jump(JqOp::JumpFalse);
         self.expr(then, scope)?;
         match otherwise {
             None => self.land(no),
             Some(e) => {
-                let end = self.emit_jump(Op::Jump);
+                let end = self.emit_jump(JqOp::Jump);
                 self.land(no);
                 self.expr(e, scope)?;
                 self.land(end);
@@ -426,26 +429,31 @@ impl<'a> Compiler<'a> {
     }
 
     /// `try body catch handler`.
-    fn attempt(&mut self, body: &'a Expr, handler: Option<&'a Expr>, scope: &Scope<'a>) -> Result {
-        let begin = self.emit_jump(Op::TryBegin);
+    fn attempt(
+        &mut self,
+        body: &'a JqExpr,
+        handler: Option<&'a JqExpr>,
+        scope: &NameScope<'a>,
+    ) -> Result {
+        let begin = self.emit_jump(JqOp::TryBegin);
         self.expr(body, scope)?;
-        let done = self.emit_jump(Op::TryEnd);
-        let end = self.emit_jump(Op::Jump);
+        let done = self.emit_jump(JqOp::TryEnd);
+        let end = self.emit_jump(JqOp::Jump);
         self.land(begin);
         self.land(done);
         match handler {
             Some(h) => self.expr(h, scope)?,
-            None => self.emit(Op::Backtrack),
+            None => self.emit(JqOp::Backtrack),
         }
         self.land(end);
         Ok(())
     }
 
     /// `break $name`.
-    fn break_to(&mut self, name: &'a str, at: usize, scope: &Scope<'a>) -> Result {
+    fn break_to(&mut self, name: &'a str, at: usize, scope: &NameScope<'a>) -> Result {
         let slot = scope.find(|b| match b {
-            Binding::Label { name: n, depth, at } if n == name => {
-                Some(Slot { level: self.level(*depth), at: *at })
+            NameBinding::Label { name: n, depth, at } if n == name => {
+                Some(VarAddress { level: self.level(*depth), at: *at })
             }
             _ => None,
         });
@@ -453,97 +461,102 @@ impl<'a> Compiler<'a> {
             let message = format!("$*label-{name} is not defined");
             return Err(CompileError { message, at, module: self.module });
         };
-        self.emit(Op::Break(slot));
+        self.emit(JqOp::Break(slot));
         Ok(())
     }
 
-    fn text(&mut self, format: Option<&String>, parts: &'a [Part], scope: &Scope<'a>) -> Result {
+    fn text(
+        &mut self,
+        format: Option<&String>,
+        parts: &'a [StringPart],
+        scope: &NameScope<'a>,
+    ) -> Result {
         for part in parts.iter().rev() {
-            if let Part::Expr(e) = part {
+            if let StringPart::Expr(e) = part {
                 self.argument(e, scope)?;
             }
         }
         let parts = parts
             .iter()
             .map(|p| match p {
-                Part::Text(t) => Some(Str::new(t.clone())),
-                Part::Expr(_) => None,
+                StringPart::Text(t) => Some(Str::new(t.clone())),
+                StringPart::Expr(_) => None,
             })
             .collect();
         self.program.texts.push(TextSite { format: format.cloned(), parts });
-        self.emit(Op::Text(self.program.texts.len() as u32 - 1));
+        self.emit(JqOp::Text(self.program.texts.len() as u32 - 1));
         Ok(())
     }
 
     fn slice(
         &mut self,
-        t: &'a Expr,
-        bounds: [&'a Option<Box<Expr>>; 2],
+        t: &'a JqExpr,
+        bounds: [&'a Option<Box<JqExpr>>; 2],
         opt: bool,
-        scope: &Scope<'a>,
+        scope: &NameScope<'a>,
     ) -> Result {
-        let constant = |e: &Option<Box<Expr>>| match e {
+        let constant = |e: &Option<Box<JqExpr>>| match e {
             None => Some(Value::Null),
             Some(e) => e.constant(),
         };
         let [from, to] = bounds;
         if let (Some(from), Some(to)) = (constant(from), constant(to)) {
             self.expr(t, scope)?;
-            self.emit(Op::IndexBy(Operand::Const(slice_key(from, to)), opt));
+            self.emit(JqOp::IndexBy(OpOperand::Const(slice_key(from, to)), opt));
             return Ok(());
         }
         for bound in bounds {
             match bound {
                 Some(e) => self.argument(e, scope)?,
                 None => {
-                    self.emit(Op::SubBegin);
-                    self.emit(Op::Const(Value::Null));
-                    self.emit(Op::SubEnd);
+                    self.emit(JqOp::SubBegin);
+                    self.emit(JqOp::Const(Value::Null));
+                    self.emit(JqOp::SubEnd);
                 }
             }
         }
-        self.emit(Op::SliceKey);
+        self.emit(JqOp::SliceKey);
         self.expr(t, scope)?;
-        self.emit(Op::Index(opt));
+        self.emit(JqOp::Index(opt));
         Ok(())
     }
 
     /// `[e]`
-    pub fn collect(&mut self, e: &'a Expr, scope: &Scope<'a>) -> Result {
+    pub fn collect(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
         let slot = self.slot();
-        self.emit(Op::InitArray(slot));
-        let fork = self.emit_jump(Op::Fork);
+        self.emit(JqOp::InitArray(slot));
+        let fork = self.emit_jump(JqOp::Fork);
         self.expr(e, scope)?;
-        self.emit(Op::Append(slot));
+        self.emit(JqOp::Append(slot));
         self.land(fork);
-        self.emit(Op::TakeVar(slot));
+        self.emit(JqOp::TakeVar(slot));
         Ok(())
     }
 
-    fn object(&mut self, pairs: &'a [(Expr, Expr)], scope: &Scope<'a>) -> Result {
-        self.emit(Op::NewObject);
+    fn object(&mut self, pairs: &'a [(JqExpr, JqExpr)], scope: &NameScope<'a>) -> Result {
+        self.emit(JqOp::NewObject);
         for (k, v) in pairs {
-            let mut operand = |e: &'a Expr| -> Result<Operand> {
+            let mut operand = |e: &'a JqExpr| -> Result<OpOperand> {
                 if let Some(o) = self.simple(e, scope) {
                     return Ok(o);
                 }
                 self.argument(e, scope)?;
-                Ok(Operand::Stack)
+                Ok(OpOperand::Stack)
             };
             let (k, v) = (operand(k)?, operand(v)?);
-            self.emit(Op::Insert(k, v));
+            self.emit(JqOp::Insert(k, v));
         }
-        self.emit(Op::Pop);
+        self.emit(JqOp::Pop);
         Ok(())
     }
 
-    fn comma(&mut self, all: &'a [Expr], scope: &Scope<'a>) -> Result {
+    fn comma(&mut self, all: &'a [JqExpr], scope: &NameScope<'a>) -> Result {
         let Some((last, others)) = all.split_last() else { return Ok(()) };
         let mut ends = Vec::new();
         for e in others {
-            let fork = self.emit_jump(Op::Fork);
+            let fork = self.emit_jump(JqOp::Fork);
             self.expr(e, scope)?;
-            ends.push(self.emit_jump(Op::Jump));
+            ends.push(self.emit_jump(JqOp::Jump));
             self.land(fork);
         }
         self.expr(last, scope)?;
@@ -552,18 +565,18 @@ impl<'a> Compiler<'a> {
     }
 
     /// `and` and `or`: the second operand counts where the first one is `decides`.
-    fn logic(&mut self, a: &'a Expr, b: &'a Expr, and: bool, scope: &Scope<'a>) -> Result {
+    fn logic(&mut self, a: &'a JqExpr, b: &'a JqExpr, and: bool, scope: &NameScope<'a>) -> Result {
         self.aside(a, scope)?;
-        let first_false = self.emit_jump(Op::JumpFalse);
+        let first_false = self.emit_jump(JqOp::JumpFalse);
         if !and {
-            self.emit(Op::Const(Value::Bool(true)));
+            self.emit(JqOp::Const(Value::Bool(true)));
         } else {
             self.truth(b, scope)?;
         }
-        let end = self.emit_jump(Op::Jump);
+        let end = self.emit_jump(JqOp::Jump);
         self.land(first_false);
         if and {
-            self.emit(Op::Const(Value::Bool(false)));
+            self.emit(JqOp::Const(Value::Bool(false)));
         } else {
             self.truth(b, scope)?;
         }
@@ -571,23 +584,23 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn truth(&mut self, e: &'a Expr, scope: &Scope<'a>) -> Result {
+    fn truth(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
         self.aside(e, scope)?;
-        let no = self.emit_jump(Op::JumpFalse);
-        self.emit(Op::Const(Value::Bool(true)));
-        let end = self.emit_jump(Op::Jump);
+        let no = self.emit_jump(JqOp::JumpFalse);
+        self.emit(JqOp::Const(Value::Bool(true)));
+        let end = self.emit_jump(JqOp::Jump);
         self.land(no);
-        self.emit(Op::Const(Value::Bool(false)));
+        self.emit(JqOp::Const(Value::Bool(false)));
         self.land(end);
         Ok(())
     }
 
-    fn alternative(&mut self, a: &'a Expr, b: &'a Expr, scope: &Scope<'a>) -> Result {
+    fn alternative(&mut self, a: &'a JqExpr, b: &'a JqExpr, scope: &NameScope<'a>) -> Result {
         let found = self.slot();
-        let begin = self.emit_jump(|t| Op::AltBegin(t, found));
+        let begin = self.emit_jump(|t| JqOp::AltBegin(t, found));
         self.expr(a, scope)?;
-        let check = self.emit_jump(|t| Op::AltFound(t, found));
-        let end = self.emit_jump(Op::Jump);
+        let check = self.emit_jump(|t| JqOp::AltFound(t, found));
+        let end = self.emit_jump(JqOp::Jump);
         self.land(begin);
         self.land(check);
         self.expr(b, scope)?;
@@ -595,36 +608,36 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn reduce(&mut self, l: &'a Loop, scope: &Scope<'a>) -> Result {
+    fn reduce(&mut self, l: &'a ReduceLoop, scope: &NameScope<'a>) -> Result {
         let state = self.slot();
-        self.emit(Op::Dup);
+        self.emit(JqOp::Dup);
         self.expr(&l.init, scope)?;
-        self.emit(Op::StoreVar(state));
-        let fork = self.emit_jump(Op::Fork);
+        self.emit(JqOp::StoreVar(state));
+        let fork = self.emit_jump(JqOp::Fork);
         self.expr(&l.source, scope)?;
-        self.emit(Op::NestInc);
+        self.emit(JqOp::NestInc);
         let inner = self.bind(&l.patterns, scope)?;
-        self.emit(Op::PushTake(state));
+        self.emit(JqOp::PushTake(state));
         self.expr(&l.update, &inner)?;
-        self.emit(Op::StoreVar(state));
-        self.emit(Op::Backtrack);
+        self.emit(JqOp::StoreVar(state));
+        self.emit(JqOp::Backtrack);
         self.land(fork);
-        self.emit(Op::TakeVar(state));
+        self.emit(JqOp::TakeVar(state));
         Ok(())
     }
 
-    fn foreach(&mut self, l: &'a Loop, scope: &Scope<'a>) -> Result {
+    fn foreach(&mut self, l: &'a ReduceLoop, scope: &NameScope<'a>) -> Result {
         let state = self.slot();
-        self.emit(Op::Dup);
+        self.emit(JqOp::Dup);
         self.expr(&l.init, scope)?;
-        self.emit(Op::StoreVar(state));
+        self.emit(JqOp::StoreVar(state));
         self.expr(&l.source, scope)?;
-        self.emit(Op::NestInc);
+        self.emit(JqOp::NestInc);
         let inner = self.bind(&l.patterns, scope)?;
-        self.emit(Op::PushTake(state));
+        self.emit(JqOp::PushTake(state));
         self.expr(&l.update, &inner)?;
-        self.emit(Op::Dup);
-        self.emit(Op::StoreVar(state));
+        self.emit(JqOp::Dup);
+        self.emit(JqOp::StoreVar(state));
         if let Some(e) = &l.extract {
             self.expr(e, &inner)?;
         }
@@ -633,7 +646,7 @@ impl<'a> Compiler<'a> {
 
     /// Takes the input apart by the first pattern that does it and lets what follows run without
     /// error. Expects `NestInc` before the input's computation, and undoes it.
-    fn bind(&mut self, patterns: &'a [Pattern], scope: &Scope<'a>) -> Result<Scope<'a>> {
+    fn bind(&mut self, patterns: &'a [JqPattern], scope: &NameScope<'a>) -> Result<NameScope<'a>> {
         let mut names = Vec::new();
         patterns.iter().for_each(|p| variables(p, &mut names));
         let mut inner = scope.clone();
@@ -646,60 +659,60 @@ impl<'a> Compiler<'a> {
         let Some((last, others)) = patterns.split_last() else { return Ok(inner) };
         let mut ends = Vec::new();
         for p in others {
-            let next = self.emit_jump(Op::PatternAlt);
-            slots.iter().for_each(|s| self.emit(Op::ClearVar(*s)));
+            let next = self.emit_jump(JqOp::PatternAlt);
+            slots.iter().for_each(|s| self.emit(JqOp::ClearVar(*s)));
             self.pattern(p, &inner)?;
-            ends.push(self.emit_jump(Op::Jump));
+            ends.push(self.emit_jump(JqOp::Jump));
             self.land(next);
         }
         if !others.is_empty() {
-            slots.iter().for_each(|s| self.emit(Op::ClearVar(*s)));
+            slots.iter().for_each(|s| self.emit(JqOp::ClearVar(*s)));
         }
         self.pattern(last, &inner)?;
         ends.into_iter().for_each(|at| self.land(at));
-        self.emit(Op::NestDec);
+        self.emit(JqOp::NestDec);
         Ok(inner)
     }
 
-    fn store(&mut self, name: &str, scope: &Scope<'a>) {
-        if let Some(Operand::Var(slot)) = self.variable(name, scope) {
-            self.emit(Op::StoreVar(slot));
+    fn store(&mut self, name: &str, scope: &NameScope<'a>) {
+        if let Some(OpOperand::Var(slot)) = self.variable(name, scope) {
+            self.emit(JqOp::StoreVar(slot));
         }
     }
 
-    fn pattern(&mut self, p: &'a Pattern, scope: &Scope<'a>) -> Result {
+    fn pattern(&mut self, p: &'a JqPattern, scope: &NameScope<'a>) -> Result {
         match p {
-            Pattern::Var(name) => self.store(name, scope),
-            Pattern::Array(items) => {
+            JqPattern::Var(name) => self.store(name, scope),
+            JqPattern::Array(items) => {
                 for (i, p) in items.iter().enumerate() {
-                    self.emit(Op::Dup);
-                    self.emit(Op::IndexBy(Operand::Const(Value::int(i)), false));
+                    self.emit(JqOp::Dup);
+                    self.emit(JqOp::IndexBy(OpOperand::Const(Value::int(i)), false));
                     self.pattern(p, scope)?;
                 }
-                self.emit(Op::Pop);
+                self.emit(JqOp::Pop);
             }
-            Pattern::Object(fields) => {
+            JqPattern::Object(fields) => {
                 for (key, p) in fields {
-                    self.emit(Op::Dup);
+                    self.emit(JqOp::Dup);
                     match key {
                         PatternKey::Var(name) => {
-                            let key = Operand::Const(name.as_str().into());
-                            self.emit(Op::IndexBy(key, false));
+                            let key = OpOperand::Const(name.as_str().into());
+                            self.emit(JqOp::IndexBy(key, false));
                             if p.is_some() {
-                                self.emit(Op::Dup);
+                                self.emit(JqOp::Dup);
                             }
                             self.store(name, scope);
                         }
                         PatternKey::Expr(e) => {
                             self.argument(e, scope)?;
-                            self.emit(Op::Index(false));
+                            self.emit(JqOp::Index(false));
                         }
                     }
                     if let Some(p) = p {
                         self.pattern(p, scope)?;
                     }
                 }
-                self.emit(Op::Pop);
+                self.emit(JqOp::Pop);
             }
         }
         Ok(())
@@ -707,16 +720,16 @@ impl<'a> Compiler<'a> {
 }
 
 /// The variables of a pattern, each once.
-fn variables<'p>(p: &'p Pattern, out: &mut Vec<&'p str>) {
+fn variables<'p>(p: &'p JqPattern, out: &mut Vec<&'p str>) {
     let mut add = |name: &'p str| {
         if !out.contains(&name) {
             out.push(name);
         }
     };
     match p {
-        Pattern::Var(name) => add(name),
-        Pattern::Array(items) => items.iter().for_each(|p| variables(p, out)),
-        Pattern::Object(fields) => {
+        JqPattern::Var(name) => add(name),
+        JqPattern::Array(items) => items.iter().for_each(|p| variables(p, out)),
+        JqPattern::Object(fields) => {
             for (key, p) in fields {
                 if let PatternKey::Var(name) = key
                     && !out.contains(&name.as_str())

@@ -26,15 +26,15 @@ mod track;
 mod unwind;
 mod update;
 
-pub use code::Program;
-pub use compile::{Binding, CompileError, Compiler, Scope};
-pub use run::Machine;
+pub use code::JqProgram;
+pub use compile::{CompileError, JqCompiler, NameBinding, NameScope};
+pub use run::JqMachine;
 
 use crate::value::Value;
 
 /// Why a program stopped without an output.
 #[derive(Debug)]
-pub enum Stop {
+pub enum JqStop {
     /// An error that nothing caught.
     Error(Value),
     /// `break` without its label.

@@ -2,19 +2,19 @@
 
 use std::rc::Rc;
 
-use super::Stop;
-use super::code::{Callee, Op, Operand, Program};
-use super::stack::{Closure, Frame, Kind, NONE, Stacks, Walk};
+use super::JqStop;
+use super::code::{Callee, JqOp, JqProgram, OpOperand};
+use super::stack::{ContainerWalk, ForkKind, JqClosure, JqFrame, NONE, Stacks};
 use super::track::Track;
-use crate::builtins::{self, Host};
+use crate::builtins::{self, JqHost};
 use crate::value::{
-    Items, Map, Value, cut, delete_paths, get_path, index, not_iterable, set_path, slice_key,
+    JqItems, Map, Value, cut, delete_paths, get_path, index, not_iterable, set_path, slice_key,
     take_path,
 };
 
 /// Why an instruction does not lead to the next one.
 #[derive(Debug)]
-pub enum Leave {
+pub enum JumpReason {
     /// There is no (more) output this way.
     Back,
     Error(Value),
@@ -23,13 +23,13 @@ pub enum Leave {
     Output(Value),
 }
 
-impl From<Value> for Leave {
-    fn from(v: Value) -> Leave {
-        Leave::Error(v)
+impl From<Value> for JumpReason {
+    fn from(v: Value) -> JumpReason {
+        JumpReason::Error(v)
     }
 }
 
-type Step = Result<(), Leave>;
+type Step = Result<(), JumpReason>;
 
 /// Deepest recursion; some 300 MB of frames.
 const MAX_FRAMES: usize = 1 << 23;
@@ -38,8 +38,8 @@ const MAX_FRAMES: usize = 1 << 23;
 const MAX_ARGS: usize = 4;
 
 /// A running program.
-pub struct Machine<'p> {
-    pub program: &'p Program,
+pub struct JqMachine<'p> {
+    pub program: &'p JqProgram,
     pub stacks: Stacks,
     pub next_label: u32,
     /// How many finished `try` bodies lie between the error on its way and where it began.
@@ -47,27 +47,27 @@ pub struct Machine<'p> {
     started: bool,
 }
 
-impl<'p> Machine<'p> {
+impl<'p> JqMachine<'p> {
     /// A machine that will give the program's outputs for `input`.
-    pub fn new(program: &'p Program, input: Value) -> Machine<'p> {
+    pub fn new(program: &'p JqProgram, input: Value) -> JqMachine<'p> {
         let mut stacks = Stacks::new();
         let locals = program.funcs.first().map_or(0, |f| f.locals);
-        let frame = Frame { env: NONE, ret_pc: 0, ret_frame: NONE, locals: 0, closures: 0 };
+        let frame = JqFrame { env: NONE, ret_pc: 0, ret_frame: NONE, locals: 0, closures: 0 };
         stacks.enter(frame, locals);
         stacks.push(input);
-        Machine { program, stacks, next_label: 0, outside: 0, started: false }
+        JqMachine { program, stacks, next_label: 0, outside: 0, started: false }
     }
 
     /// The next output; `None` at the end, which is also reached after an error.
-    pub fn next(&mut self, host: &mut Host<'_>) -> Option<Result<Value, Stop>> {
+    pub fn next(&mut self, host: &mut JqHost<'_>) -> Option<Result<Value, JqStop>> {
         let mut pc = self.program.funcs.first()?.entry;
-        let mut leave = std::mem::replace(&mut self.started, true).then_some(Leave::Back);
+        let mut leave = std::mem::replace(&mut self.started, true).then_some(JumpReason::Back);
         let program = self.program;
         loop {
             match leave.take() {
                 None => {}
-                Some(Leave::Output(v)) => return Some(Ok(v)),
-                Some(Leave::Halt) => return Some(Err(Stop::Halt)),
+                Some(JumpReason::Output(v)) => return Some(Ok(v)),
+                Some(JumpReason::Halt) => return Some(Err(JqStop::Halt)),
                 Some(raised) => match self.unwind(raised) {
                     Ok(Some(to)) => pc = to,
                     Ok(None) => return None,
@@ -84,162 +84,162 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn operand(&mut self, o: &Operand, input: &Value) -> Result<Value, Leave> {
+    fn operand(&mut self, o: &OpOperand, input: &Value) -> Result<Value, JumpReason> {
         Ok(match o {
-            Operand::Stack => self.stacks.pop(),
-            Operand::Input => input.clone(),
-            Operand::Const(v) => v.clone(),
-            Operand::Var(slot) => self.stacks.var(*slot).clone(),
-            Operand::Field(k) => index(input, k)?,
+            OpOperand::Stack => self.stacks.pop(),
+            OpOperand::Input => input.clone(),
+            OpOperand::Const(v) => v.clone(),
+            OpOperand::Var(slot) => self.stacks.var(*slot).clone(),
+            OpOperand::Field(k) => index(input, k)?,
         })
     }
 
     #[inline]
-    fn step(&mut self, op: &Op, pc: &mut u32, host: &mut Host<'_>) -> Step {
+    fn step(&mut self, op: &JqOp, pc: &mut u32, host: &mut JqHost<'_>) -> Step {
         let s = &mut self.stacks;
         match op {
-            Op::Const(v) => {
+            JqOp::Const(v) => {
                 s.pop();
                 s.push(v.clone());
             }
-            Op::Dup => s.push(s.peek().clone()),
-            Op::Pop => {
+            JqOp::Dup => s.push(s.peek().clone()),
+            JqOp::Pop => {
                 s.pop();
             }
-            Op::SubBegin => {
+            JqOp::SubBegin => {
                 s.push(s.peek().clone());
                 s.nest(true);
             }
-            Op::SubEnd => {
+            JqOp::SubEnd => {
                 s.nest(false);
                 let (result, input) = (s.pop(), s.pop());
                 s.push(result);
                 s.push(input);
             }
-            Op::NestInc => s.nest(true),
-            Op::NestDec => s.nest(false),
-            Op::Index(opt) => {
+            JqOp::NestInc => s.nest(true),
+            JqOp::NestDec => s.nest(false),
+            JqOp::Index(opt) => {
                 let (t, k) = (s.pop(), s.pop());
                 self.index(&t, &k, *opt)?;
             }
-            Op::IndexBy(k, opt) => {
+            JqOp::IndexBy(k, opt) => {
                 let t = s.pop();
                 match k {
-                    Operand::Const(k) => self.index(&t, k, *opt)?,
+                    OpOperand::Const(k) => self.index(&t, k, *opt)?,
                     k => {
                         let k = self.operand(k, &Value::Null)?;
                         self.index(&t, &k, *opt)?;
                     }
                 }
             }
-            Op::SliceKey => {
+            JqOp::SliceKey => {
                 let (input, end, start) = (s.pop(), s.pop(), s.pop());
                 s.push(slice_key(start, end));
                 s.push(input);
             }
-            Op::Each(opt) => return self.each(*opt, *pc),
-            Op::Recurse => {
+            JqOp::Each(opt) => return self.each(*opt, *pc),
+            JqOp::Recurse => {
                 let v = s.pop();
                 if !s.intact(&v) {
                     return Err(self.lost("iterate through", None, &v));
                 }
                 if is_open(&v) {
-                    let walk = Walk { last: Some(v.clone()), ..Walk::default() };
-                    s.fork(Kind::Recurse { walk: Box::new(walk), pc: *pc });
+                    let walk = ContainerWalk { last: Some(v.clone()), ..ContainerWalk::default() };
+                    s.fork(ForkKind::Recurse { walk: Box::new(walk), pc: *pc });
                 }
                 s.push(v);
             }
-            Op::LoadVar(slot) => {
+            JqOp::LoadVar(slot) => {
                 s.pop();
                 let v = s.var(*slot).clone();
                 s.push(v);
             }
-            Op::TakeVar(slot) => {
+            JqOp::TakeVar(slot) => {
                 s.pop();
                 let v = std::mem::replace(s.var(*slot), Value::Null);
                 s.push(v);
             }
-            Op::PushVar(slot) => {
+            JqOp::PushVar(slot) => {
                 let v = s.var(*slot).clone();
                 s.push(v);
             }
-            Op::PushTake(slot) => {
+            JqOp::PushTake(slot) => {
                 let v = std::mem::replace(s.var(*slot), Value::Null);
                 s.push(v);
             }
-            Op::StoreVar(slot) => {
+            JqOp::StoreVar(slot) => {
                 let v = s.pop();
                 *s.var(*slot) = v;
             }
-            Op::ClearVar(slot) => *s.var(*slot) = Value::Null,
-            Op::InitArray(slot) => *s.var(*slot) = Value::arr(Vec::new()),
-            Op::Append(slot) => {
+            JqOp::ClearVar(slot) => *s.var(*slot) = Value::Null,
+            JqOp::InitArray(slot) => *s.var(*slot) = Value::arr(Vec::new()),
+            JqOp::Append(slot) => {
                 let v = s.pop();
                 add_item(s.var(*slot), v);
-                return Err(Leave::Back);
+                return Err(JumpReason::Back);
             }
-            Op::Jump(to) => *pc = *to,
-            Op::JumpFalse(to) => {
+            JqOp::Jump(to) => *pc = *to,
+            JqOp::JumpFalse(to) => {
                 if !s.pop().truthy() {
                     *pc = *to;
                 }
             }
-            Op::Backtrack => return Err(Leave::Back),
-            Op::BacktrackFalse => {
+            JqOp::Backtrack => return Err(JumpReason::Back),
+            JqOp::BacktrackFalse => {
                 if !s.pop().truthy() {
-                    return Err(Leave::Back);
+                    return Err(JumpReason::Back);
                 }
             }
-            Op::Fork(to) => s.fork(Kind::Alt(*to)),
-            Op::TryBegin(to) => s.fork(Kind::Try(*to)),
-            Op::TryEnd(to) => {
-                let own = |f: &Kind| matches!(f, Kind::Try(t) if t == to);
+            JqOp::Fork(to) => s.fork(ForkKind::Alt(*to)),
+            JqOp::TryBegin(to) => s.fork(ForkKind::Try(*to)),
+            JqOp::TryEnd(to) => {
+                let own = |f: &ForkKind| matches!(f, ForkKind::Try(t) if t == to);
                 match s.forks.last() {
                     // The body cannot give more, so nothing is left to catch.
                     Some(f) if own(&f.kind) => s.cut(s.forks.len() - 1),
-                    _ => s.fork(Kind::TryDone),
+                    _ => s.fork(ForkKind::TryDone),
                 }
             }
-            Op::AltBegin(to, slot) => {
+            JqOp::AltBegin(to, slot) => {
                 *s.var(*slot) = Value::Bool(false);
                 let place = s.place(*slot);
-                s.fork(Kind::Or(*to, place));
+                s.fork(ForkKind::Or(*to, place));
             }
-            Op::AltFound(to, slot) => {
+            JqOp::AltFound(to, slot) => {
                 if !s.peek().truthy() {
-                    return Err(Leave::Back);
+                    return Err(JumpReason::Back);
                 }
                 *s.var(*slot) = Value::Bool(true);
                 let place = s.place(*slot);
-                let own = |f: &Kind| matches!(f, Kind::Or(t, p) if t == to && *p == place);
+                let own = |f: &ForkKind| matches!(f, ForkKind::Or(t, p) if t == to && *p == place);
                 if s.forks.last().is_some_and(|f| own(&f.kind)) {
                     s.cut(s.forks.len() - 1);
                 }
             }
-            Op::PatternAlt(to) => s.fork(Kind::PatternAlt(*to)),
-            Op::Label(slot) => {
+            JqOp::PatternAlt(to) => s.fork(ForkKind::PatternAlt(*to)),
+            JqOp::Label(slot) => {
                 *s.var(*slot) = Value::Num(f64::from(self.next_label));
-                s.fork(Kind::Label(self.next_label));
+                s.fork(ForkKind::Label(self.next_label));
                 self.next_label = self.next_label.wrapping_add(1);
             }
-            Op::Break(slot) => {
+            JqOp::Break(slot) => {
                 let id = s.var(*slot).as_num().unwrap_or_default() as u32;
-                return Err(Leave::Break(id));
+                return Err(JumpReason::Break(id));
             }
-            Op::Mark(slot) => {
+            JqOp::Mark(slot) => {
                 let len = s.forks.len();
                 *s.var(*slot) = Value::int(len);
             }
-            Op::Cut(slot) => {
+            JqOp::Cut(slot) => {
                 let len = s.var(*slot).as_num().unwrap_or_default() as usize;
                 s.cut(len);
             }
-            Op::NewObject => {
+            JqOp::NewObject => {
                 let input = s.pop();
                 s.push(Value::obj(Map::default()));
                 s.push(input);
             }
-            Op::Insert(k, v) => {
+            JqOp::Insert(k, v) => {
                 let input = s.pop();
                 let v = self.operand(v, &input)?;
                 let k = self.operand(k, &input)?;
@@ -259,38 +259,38 @@ impl<'p> Machine<'p> {
                 s.push(o);
                 s.push(input);
             }
-            Op::Binary(op, a, b) => {
+            JqOp::Binary(op, a, b) => {
                 let input = s.pop();
-                let on_stack = matches!(a, Operand::Stack).then(|| s.pop());
+                let on_stack = matches!(a, OpOperand::Stack).then(|| s.pop());
                 let b = self.operand(b, &input)?;
                 let a = match (on_stack, a) {
                     (Some(a), _) => a,
-                    (None, Operand::Input) => input,
+                    (None, OpOperand::Input) => input,
                     (None, other) => self.operand(other, &input)?,
                 };
                 self.stacks.push(builtins::binary(*op, a, b)?);
             }
-            Op::Negate => {
+            JqOp::Negate => {
                 let v = s.pop();
                 s.push(builtins::negate(v)?);
             }
-            Op::Text(site) => return self.text(*site),
-            Op::Native(site) => return self.native(*site, host),
-            Op::Range(stepped) => return self.range(*stepped, *pc),
-            Op::Call(site) => return self.call(*site, pc, false),
-            Op::TailCall(site) => return self.call(*site, pc, true),
-            Op::Ret => {
+            JqOp::Text(site) => return self.text(*site),
+            JqOp::Native(site) => return self.native(*site, host),
+            JqOp::Range(stepped) => return self.range(*stepped, *pc),
+            JqOp::Call(site) => return self.call(*site, pc, false),
+            JqOp::TailCall(site) => return self.call(*site, pc, true),
+            JqOp::Ret => {
                 if let Some(frame) = s.frames.get(s.frame as usize).copied() {
                     s.leave(frame);
                     s.frame = frame.ret_frame;
                     *pc = frame.ret_pc;
                 }
             }
-            Op::PathBegin => {
+            JqOp::PathBegin => {
                 let v = s.peek().clone();
                 s.track = Some(Rc::new(Track::new(v, s.track.take())));
             }
-            Op::PathEnd => {
+            JqOp::PathEnd => {
                 let v = s.pop();
                 if !s.intact(&v) {
                     let shown = cut(&v, 29);
@@ -303,47 +303,47 @@ impl<'p> Machine<'p> {
                     s.push(t.to_value());
                 }
             }
-            Op::GetPath(path) => {
+            JqOp::GetPath(path) => {
                 let input = s.pop();
                 let path = self.operand(path, &input)?;
                 return self.get_path(&input, &path);
             }
-            Op::SetPath(state, path, value) => {
+            JqOp::SetPath(state, path, value) => {
                 let (path, value) = (s.var(*path).clone(), s.var(*value).clone());
                 self.put(*state, &path, value)?;
-                return Err(Leave::Back);
+                return Err(JumpReason::Back);
             }
-            Op::TakePath(state, path) => {
+            JqOp::TakePath(state, path) => {
                 let path = s.var(*path).clone();
                 let keys = path.as_arr().unwrap_or_default();
                 let v = take_path(s.var(*state), keys)?;
                 s.push(v);
             }
-            Op::PutPath(state, path) => {
+            JqOp::PutPath(state, path) => {
                 let value = s.pop();
                 let path = s.var(*path).clone();
                 self.put(*state, &path, value)?;
-                return Err(Leave::Back);
+                return Err(JumpReason::Back);
             }
-            Op::AddTo(list, v) => {
+            JqOp::AddTo(list, v) => {
                 let v = s.var(*v).clone();
                 add_item(s.var(*list), v);
-                return Err(Leave::Back);
+                return Err(JumpReason::Back);
             }
-            Op::DeletePaths(state, gone) => {
+            JqOp::DeletePaths(state, gone) => {
                 let gone = std::mem::replace(s.var(*gone), Value::Null);
                 let v = std::mem::replace(s.var(*state), Value::Null);
                 s.push(delete_paths(v, &gone)?);
             }
-            Op::Emit => return Err(Leave::Output(s.pop())),
+            JqOp::Emit => return Err(JumpReason::Output(s.pop())),
         }
         Ok(())
     }
 
     /// jq's message for accesses to what is no path.
-    fn lost(&self, action: &str, key: Option<&Value>, t: &Value) -> Leave {
+    fn lost(&self, action: &str, key: Option<&Value>, t: &Value) -> JumpReason {
         let of = key.map(|k| format!(" {} of", cut(k, 14))).unwrap_or_default();
-        Leave::Error(Value::str(format!(
+        JumpReason::Error(Value::str(format!(
             "Invalid path expression near attempt to {action}{of} {}",
             cut(t, 29)
         )))
@@ -355,7 +355,7 @@ impl<'p> Machine<'p> {
         }
         let v = match index(t, k) {
             Ok(v) => v,
-            Err(_) if opt => return Err(Leave::Back),
+            Err(_) if opt => return Err(JumpReason::Back),
             Err(e) => return Err(e.into()),
         };
         self.stacks.follow(k, &v);
@@ -370,12 +370,12 @@ impl<'p> Machine<'p> {
             return Err(self.lost("iterate through", None, &v));
         }
         match v {
-            Value::Arr(items) => s.fork(Kind::Array { items, next: 0, pc }),
-            Value::Obj(map) => s.fork(Kind::Object { map, next: 0, pc }),
+            Value::Arr(items) => s.fork(ForkKind::Array { items, next: 0, pc }),
+            Value::Obj(map) => s.fork(ForkKind::Object { map, next: 0, pc }),
             _ if opt => {}
             other => return Err(not_iterable(&other).into()),
         }
-        Err(Leave::Back)
+        Err(JumpReason::Back)
     }
 
     fn range(&mut self, stepped: bool, pc: u32) -> Step {
@@ -387,9 +387,9 @@ impl<'p> Machine<'p> {
             return Err(Value::from("Range bounds must be numeric").into());
         };
         if step != 0.0 {
-            s.fork(Kind::Range { next, end, step, pc });
+            s.fork(ForkKind::Range { next, end, step, pc });
         }
-        Err(Leave::Back)
+        Err(JumpReason::Back)
     }
 
     fn text(&mut self, site: u32) -> Step {
@@ -410,7 +410,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    fn native(&mut self, site: u32, host: &mut Host<'_>) -> Step {
+    fn native(&mut self, site: u32, host: &mut JqHost<'_>) -> Step {
         let Some(site) = self.program.natives.get(site as usize) else { return Ok(()) };
         let input = self.stacks.pop();
         let mut args = [const { Value::Null }; MAX_ARGS];
@@ -419,21 +419,21 @@ impl<'p> Machine<'p> {
         }
         match (site.native.run)(host, input, &mut args) {
             Ok(v) => self.stacks.push(v),
-            Err(_) if host.halted.is_some() => return Err(Leave::Halt),
+            Err(_) if host.halted.is_some() => return Err(JumpReason::Halt),
             Err(e) => return Err(e.into()),
         }
         Ok(())
     }
 
-    fn closure(&self, callee: Callee) -> Closure {
+    fn closure(&self, callee: Callee) -> JqClosure {
         let s = &self.stacks;
         match callee {
-            Callee::Func { id, level } => Closure { func: id, env: s.env(level) },
-            Callee::Global { id } => Closure { func: id, env: NONE },
+            Callee::Func { id, level } => JqClosure { func: id, env: s.env(level) },
+            Callee::Global { id } => JqClosure { func: id, env: NONE },
             Callee::Param { level, at } => {
                 let frame = s.frames.get(s.env(level) as usize);
                 let place = frame.map_or(0, |f| f.closures as usize) + at as usize;
-                s.closures.get(place).copied().unwrap_or(Closure { func: 0, env: NONE })
+                s.closures.get(place).copied().unwrap_or(JqClosure { func: 0, env: NONE })
             }
         }
     }
@@ -441,7 +441,7 @@ impl<'p> Machine<'p> {
     fn call(&mut self, site: u32, pc: &mut u32, tail: bool) -> Step {
         let Some(site) = self.program.calls.get(site as usize) else { return Ok(()) };
         let callee = self.closure(site.callee);
-        let mut args = [Closure { func: 0, env: NONE }; 8];
+        let mut args = [JqClosure { func: 0, env: NONE }; 8];
         let few = site.args.len() <= args.len();
         let mut more = Vec::new();
         for (i, c) in site.args.iter().enumerate() {
@@ -467,7 +467,7 @@ impl<'p> Machine<'p> {
         let locals = s.locals.len() as u32;
         let func = self.program.funcs.get(callee.func as usize);
         let (entry, count) = func.map_or((0, 0), |f| (f.entry, f.locals));
-        s.enter(Frame { env: callee.env, ret_pc, ret_frame, locals, closures }, count);
+        s.enter(JqFrame { env: callee.env, ret_pc, ret_frame, locals, closures }, count);
         *pc = entry;
         Ok(())
     }
@@ -489,7 +489,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    fn put(&mut self, state: super::code::Slot, path: &Value, value: Value) -> Step {
+    fn put(&mut self, state: super::code::VarAddress, path: &Value, value: Value) -> Step {
         let keys = path.as_arr().unwrap_or_default();
         let root = std::mem::replace(self.stacks.var(state), Value::Null);
         *self.stacks.var(state) = set_path(root, keys, value)?;
@@ -508,7 +508,7 @@ pub fn is_open(v: &Value) -> bool {
 
 fn add_item(list: &mut Value, v: Value) {
     if let Value::Arr(items) = list {
-        let items: &mut Items = Rc::make_mut(items);
+        let items: &mut JqItems = Rc::make_mut(items);
         items.push(v);
     }
 }

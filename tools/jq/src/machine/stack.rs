@@ -8,14 +8,14 @@
 use std::rc::Rc;
 
 use super::track::Track;
-use crate::value::{Items, Map, Value};
+use crate::value::{JqItems, Map, Value};
 
 /// No value, no frame.
 pub const NONE: u32 = u32::MAX;
 
 /// A function with the frame that it sees.
 #[derive(Clone, Copy, Debug)]
-pub struct Closure {
+pub struct JqClosure {
     pub func: u32,
     /// The frame its definition is in.
     pub env: u32,
@@ -23,7 +23,7 @@ pub struct Closure {
 
 /// A call that is being run.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame {
+pub struct JqFrame {
     /// The frame of the surrounding definition.
     pub env: u32,
     pub ret_pc: u32,
@@ -35,7 +35,7 @@ pub struct Frame {
 
 /// How to go on from a fork.
 #[derive(Debug)]
-pub enum Kind {
+pub enum ForkKind {
     Alt(u32),
     Try(u32),
     /// A `try` body gave an output; errors from here on are not its own.
@@ -45,7 +45,7 @@ pub enum Kind {
     PatternAlt(u32),
     Label(u32),
     Array {
-        items: Rc<Items>,
+        items: Rc<JqItems>,
         next: usize,
         pc: u32,
     },
@@ -61,7 +61,7 @@ pub enum Kind {
         pc: u32,
     },
     Recurse {
-        walk: Box<Walk>,
+        walk: Box<ContainerWalk>,
         pc: u32,
     },
 }
@@ -69,7 +69,7 @@ pub enum Kind {
 /// A recursion into containers: those it is in with the position of the next child, and the value
 /// given last, whose children come next.
 #[derive(Debug, Default)]
-pub struct Walk {
+pub struct ContainerWalk {
     pub open: Vec<(Value, usize)>,
     pub keys: Vec<Value>,
     pub last: Option<Value>,
@@ -77,8 +77,8 @@ pub struct Walk {
 
 /// A state to go back to.
 #[derive(Debug)]
-pub struct Fork {
-    pub kind: Kind,
+pub struct JqFork {
+    pub kind: ForkKind,
     top: u32,
     values: u32,
     frame: u32,
@@ -93,11 +93,11 @@ pub struct Fork {
 pub struct Stacks {
     values: Vec<(Value, u32)>,
     top: u32,
-    pub frames: Vec<Frame>,
+    pub frames: Vec<JqFrame>,
     pub locals: Vec<Value>,
-    pub closures: Vec<Closure>,
+    pub closures: Vec<JqClosure>,
     pub frame: u32,
-    pub forks: Vec<Fork>,
+    pub forks: Vec<JqFork>,
     pub track: Option<Rc<Track>>,
     /// Lengths that the latest fork protects.
     value_limit: u32,
@@ -165,13 +165,13 @@ impl Stacks {
     }
 
     /// A variable's place among all variables.
-    pub fn place(&self, slot: super::code::Slot) -> usize {
+    pub fn place(&self, slot: super::code::VarAddress) -> usize {
         let frame = self.env(slot.level) as usize;
         self.frames.get(frame).map_or(0, |f| f.locals as usize) + slot.at as usize
     }
 
     /// A variable.
-    pub fn var(&mut self, slot: super::code::Slot) -> &mut Value {
+    pub fn var(&mut self, slot: super::code::VarAddress) -> &mut Value {
         let at = self.place(slot);
         &mut self.locals[at]
     }
@@ -183,14 +183,14 @@ impl Stacks {
 
     /// Enters a frame. The closures of its parameters are those from `closures` on, already
     /// pushed.
-    pub fn enter(&mut self, frame: Frame, locals: u32) {
+    pub fn enter(&mut self, frame: JqFrame, locals: u32) {
         self.frames.push(frame);
         self.frame = self.frames.len() as u32 - 1;
         self.locals.resize(self.locals.len() + locals as usize, Value::Null);
     }
 
     /// Drops the current frame if no fork needs it.
-    pub fn leave(&mut self, frame: Frame) {
+    pub fn leave(&mut self, frame: JqFrame) {
         if self.frame_is_free() {
             self.frames.truncate(self.frame as usize);
             self.locals.truncate(frame.locals as usize);
@@ -199,8 +199,8 @@ impl Stacks {
     }
 
     /// Remembers the state, to come back to it.
-    pub fn fork(&mut self, kind: Kind) {
-        let fork = Fork {
+    pub fn fork(&mut self, kind: ForkKind) {
+        let fork = JqFork {
             kind,
             top: self.top,
             values: self.values.len() as u32,

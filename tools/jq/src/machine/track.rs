@@ -8,12 +8,12 @@ use crate::value::Value;
 
 /// A path, last key first.
 #[derive(Debug)]
-pub struct Node {
+pub struct PathNode {
     key: Value,
-    parent: Option<Rc<Node>>,
+    parent: Option<Rc<PathNode>>,
 }
 
-impl Drop for Node {
+impl Drop for PathNode {
     // One node after the other: a path may be a million keys long.
     fn drop(&mut self) {
         let mut next = self.parent.take();
@@ -26,7 +26,7 @@ impl Drop for Node {
 /// What `path(...)` knows.
 #[derive(Clone, Debug)]
 pub struct Track {
-    path: Option<Rc<Node>>,
+    path: Option<Rc<PathNode>>,
     /// The value at that path; accesses must be to it.
     pub at: Value,
     /// How many argument evaluations the current instruction is in; inside them nothing is tracked.
@@ -43,7 +43,7 @@ impl Track {
 
     /// Goes to a child.
     pub fn append(&mut self, key: Value, at: Value) {
-        self.path = Some(Rc::new(Node { key, parent: self.path.take() }));
+        self.path = Some(Rc::new(PathNode { key, parent: self.path.take() }));
         self.at = at;
     }
 

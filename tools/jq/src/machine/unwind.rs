@@ -1,17 +1,17 @@
 //! Going back: to the next way there is, or from an error to what handles it.
 
-use super::Stop;
-use super::run::{Leave, Machine, is_open};
-use super::stack::{Kind, Walk};
+use super::JqStop;
+use super::run::{JqMachine, JumpReason, is_open};
+use super::stack::{ContainerWalk, ForkKind};
 use crate::value::Value;
 
-impl Machine<'_> {
+impl JqMachine<'_> {
     /// Goes back to the latest fork that has another way to go, or that handles what was raised.
     /// Gives the instruction to go on with; `None` where all is done.
-    pub fn unwind(&mut self, raised: Leave) -> Result<Option<u32>, Stop> {
+    pub fn unwind(&mut self, raised: JumpReason) -> Result<Option<u32>, JqStop> {
         let (mut error, mut label) = match raised {
-            Leave::Error(v) => (Some(v), None),
-            Leave::Break(id) => (None, Some(id)),
+            JumpReason::Error(v) => (Some(v), None),
+            JumpReason::Break(id) => (None, Some(id)),
             _ => (None, None),
         };
         self.outside = 0;
@@ -20,18 +20,18 @@ impl Machine<'_> {
             let s = &mut self.stacks;
             let Some(fork) = s.forks.last_mut() else {
                 return match (error, label) {
-                    (Some(v), _) => Err(Stop::Error(v)),
-                    (None, Some(_)) => Err(Stop::Break),
+                    (Some(v), _) => Err(JqStop::Error(v)),
+                    (None, Some(_)) => Err(JqStop::Break),
                     (None, None) => Ok(None),
                 };
             };
             match &mut fork.kind {
-                Kind::Alt(pc) if back => {
+                ForkKind::Alt(pc) if back => {
                     let pc = *pc;
                     s.resume();
                     return Ok(Some(pc));
                 }
-                Kind::Try(pc) => {
+                ForkKind::Try(pc) => {
                     let pc = *pc;
                     if error.is_some() && self.outside > 0 {
                         self.outside -= 1;
@@ -43,13 +43,13 @@ impl Machine<'_> {
                     }
                     s.drop_fork();
                 }
-                Kind::TryDone => {
+                ForkKind::TryDone => {
                     if error.is_some() {
                         self.outside += 1;
                     }
                     s.drop_fork();
                 }
-                Kind::Or(pc, place) => {
+                ForkKind::Or(pc, place) => {
                     let (pc, place) = (*pc, *place);
                     if !back || s.locals.get(place).is_some_and(Value::truthy) {
                         s.drop_fork();
@@ -58,7 +58,7 @@ impl Machine<'_> {
                     s.resume();
                     return Ok(Some(pc));
                 }
-                Kind::PatternAlt(pc) => {
+                ForkKind::PatternAlt(pc) => {
                     let pc = *pc;
                     if error.is_some() {
                         s.resume();
@@ -66,15 +66,15 @@ impl Machine<'_> {
                     }
                     s.drop_fork();
                 }
-                Kind::Label(id) => {
+                ForkKind::Label(id) => {
                     if label == Some(*id) {
                         label = None;
                     }
                     s.drop_fork();
                 }
                 _ if !back => s.drop_fork(),
-                Kind::Alt(_) => s.drop_fork(),
-                Kind::Array { items, next, pc } => {
+                ForkKind::Alt(_) => s.drop_fork(),
+                ForkKind::Array { items, next, pc } => {
                     let (i, pc) = (*next, *pc);
                     let Some(v) = items.get(i).cloned() else {
                         s.drop_fork();
@@ -85,7 +85,7 @@ impl Machine<'_> {
                     self.go(Value::int(i), v, more);
                     return Ok(Some(pc));
                 }
-                Kind::Object { map, next, pc } => {
+                ForkKind::Object { map, next, pc } => {
                     let pc = *pc;
                     let Some((at, k, v)) = map.entry_from(*next) else {
                         s.drop_fork();
@@ -97,7 +97,7 @@ impl Machine<'_> {
                     self.go(k, v, more);
                     return Ok(Some(pc));
                 }
-                Kind::Range { next, end, step, pc } => {
+                ForkKind::Range { next, end, step, pc } => {
                     let (n, pc) = (*next, *pc);
                     let inside = if *step > 0.0 { n < *end } else { n > *end };
                     if !inside {
@@ -114,7 +114,7 @@ impl Machine<'_> {
                     s.push(Value::Num(n));
                     return Ok(Some(pc));
                 }
-                Kind::Recurse { walk, pc } => {
+                ForkKind::Recurse { walk, pc } => {
                     let pc = *pc;
                     let Some(v) = descend(walk) else {
                         s.drop_fork();
@@ -146,7 +146,7 @@ impl Machine<'_> {
 }
 
 /// The next value of a recursion.
-fn descend(walk: &mut Walk) -> Option<Value> {
+fn descend(walk: &mut ContainerWalk) -> Option<Value> {
     if let Some(v) = walk.last.take()
         && is_open(&v)
     {

@@ -4,16 +4,16 @@
 //! made, and that second owner would make each change copy the whole container; so the value goes
 //! to its variable before the fork, and what the left side begins with is pushed behind it.
 
-use super::code::{Op, Operand, Slot};
-use super::compile::{Compiler, Result, Scope};
-use crate::lang::ast::{AssignOp, Expr};
+use super::code::{JqOp, OpOperand, VarAddress};
+use super::compile::{JqCompiler, NameScope, Result};
+use crate::lang::ast::{AssignOp, JqExpr};
 
-impl<'a> Compiler<'a> {
+impl<'a> JqCompiler<'a> {
     /// `path(e)`
-    pub fn path(&mut self, e: &'a Expr, scope: &Scope<'a>) -> Result {
-        self.emit(Op::PathBegin);
+    pub fn path(&mut self, e: &'a JqExpr, scope: &NameScope<'a>) -> Result {
+        self.emit(JqOp::PathBegin);
         self.expr(e, scope)?;
-        self.emit(Op::PathEnd);
+        self.emit(JqOp::PathEnd);
         Ok(())
     }
 
@@ -21,9 +21,9 @@ impl<'a> Compiler<'a> {
     pub fn assign(
         &mut self,
         op: AssignOp,
-        left: &'a Expr,
-        right: &'a Expr,
-        scope: &Scope<'a>,
+        left: &'a JqExpr,
+        right: &'a JqExpr,
+        scope: &NameScope<'a>,
     ) -> Result {
         if op == AssignOp::Update {
             return self.modify(left, scope, |c| c.expr(right, scope));
@@ -31,18 +31,18 @@ impl<'a> Compiler<'a> {
         // The right side sees the whole input, not what is at the path.
         let value = self.slot();
         self.aside(right, scope)?;
-        self.emit(Op::StoreVar(value));
+        self.emit(JqOp::StoreVar(value));
         match op {
             AssignOp::Arith(op) => self.modify(left, scope, |c| {
-                c.emit(Op::Binary(op, Operand::Input, Operand::Var(value)));
+                c.emit(JqOp::Binary(op, OpOperand::Input, OpOperand::Var(value)));
                 Ok(())
             }),
             AssignOp::Alt => self.modify(left, scope, |c| {
-                c.emit(Op::Dup);
-                let no = c.emit_jump(Op::JumpFalse);
-                let end = c.emit_jump(Op::Jump);
+                c.emit(JqOp::Dup);
+                let no = c.emit_jump(JqOp::JumpFalse);
+                let end = c.emit_jump(JqOp::Jump);
                 c.land(no);
-                c.emit(Op::LoadVar(value));
+                c.emit(JqOp::LoadVar(value));
                 c.land(end);
                 Ok(())
             }),
@@ -50,17 +50,17 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn set(&mut self, left: &'a Expr, value: Slot, scope: &Scope<'a>) -> Result {
+    fn set(&mut self, left: &'a JqExpr, value: VarAddress, scope: &NameScope<'a>) -> Result {
         let (state, path) = (self.slot(), self.slot());
-        self.emit(Op::StoreVar(state));
-        let fork = self.emit_jump(Op::Fork);
-        self.emit(Op::PushVar(state));
+        self.emit(JqOp::StoreVar(state));
+        let fork = self.emit_jump(JqOp::Fork);
+        self.emit(JqOp::PushVar(state));
         self.path(left, scope)?;
-        self.emit(Op::StoreVar(path));
-        self.emit(Op::SetPath(state, path, value));
+        self.emit(JqOp::StoreVar(path));
+        self.emit(JqOp::SetPath(state, path, value));
         self.land(fork);
-        self.emit(Op::ClearVar(value));
-        self.emit(Op::PushTake(state));
+        self.emit(JqOp::ClearVar(value));
+        self.emit(JqOp::PushTake(state));
         Ok(())
     }
 
@@ -68,29 +68,29 @@ impl<'a> Compiler<'a> {
     /// all others are done.
     fn modify(
         &mut self,
-        left: &'a Expr,
-        scope: &Scope<'a>,
+        left: &'a JqExpr,
+        scope: &NameScope<'a>,
         f: impl FnOnce(&mut Self) -> Result,
     ) -> Result {
         let (state, gone, path, mark) = (self.slot(), self.slot(), self.slot(), self.slot());
-        self.emit(Op::NestInc);
-        self.emit(Op::StoreVar(state));
-        self.emit(Op::InitArray(gone));
-        let fork = self.emit_jump(Op::Fork);
-        self.emit(Op::PushVar(state));
+        self.emit(JqOp::NestInc);
+        self.emit(JqOp::StoreVar(state));
+        self.emit(JqOp::InitArray(gone));
+        let fork = self.emit_jump(JqOp::Fork);
+        self.emit(JqOp::PushVar(state));
         self.path(left, scope)?;
-        self.emit(Op::StoreVar(path));
-        self.emit(Op::Mark(mark));
-        let none = self.emit_jump(Op::Fork);
-        self.emit(Op::TakePath(state, path));
+        self.emit(JqOp::StoreVar(path));
+        self.emit(JqOp::Mark(mark));
+        let none = self.emit_jump(JqOp::Fork);
+        self.emit(JqOp::TakePath(state, path));
         f(self)?;
-        self.emit(Op::Cut(mark));
-        self.emit(Op::PutPath(state, path));
+        self.emit(JqOp::Cut(mark));
+        self.emit(JqOp::PutPath(state, path));
         self.land(none);
-        self.emit(Op::AddTo(gone, path));
+        self.emit(JqOp::AddTo(gone, path));
         self.land(fork);
-        self.emit(Op::DeletePaths(state, gone));
-        self.emit(Op::NestDec);
+        self.emit(JqOp::DeletePaths(state, gone));
+        self.emit(JqOp::NestDec);
         Ok(())
     }
 }

@@ -35,7 +35,7 @@ fn numbers(a: &Value, b: &Value) -> Option<Ordering> {
 }
 
 /// What is left to compare inside two containers.
-enum Pending<'a> {
+enum JqPending<'a> {
     Arrays(std::slice::Iter<'a, Value>, std::slice::Iter<'a, Value>),
     Values(std::vec::IntoIter<(&'a Value, &'a Value)>),
 }
@@ -51,7 +51,7 @@ pub fn compare_total(a: &Value, b: &Value) -> Ordering {
 }
 
 fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
-    let mut stack: Vec<Pending<'_>> = Vec::new();
+    let mut stack: Vec<JqPending<'_>> = Vec::new();
     let mut pair = Some((a, b));
     loop {
         if let Some((a, b)) = pair.take() {
@@ -59,7 +59,7 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
                 // Only there is a value always equal to itself.
                 (a, b) if nans.is_eq() && shared(a, b) => Ordering::Equal,
                 (Value::Arr(a), Value::Arr(b)) => {
-                    stack.push(Pending::Arrays(a.iter(), b.iter()));
+                    stack.push(JqPending::Arrays(a.iter(), b.iter()));
                     Ordering::Equal
                 }
                 (Value::Obj(a), Value::Obj(b)) => {
@@ -67,7 +67,7 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
                     let keys =
                         a.iter().map(|e| e.0.as_bytes()).cmp(b.iter().map(|e| e.0.as_bytes()));
                     let values: Vec<_> = a.iter().zip(&b).map(|(a, b)| (a.1, b.1)).collect();
-                    stack.push(Pending::Values(values.into_iter()));
+                    stack.push(JqPending::Values(values.into_iter()));
                     keys
                 }
                 (Value::Str(a), Value::Str(b)) => a.as_bytes().cmp(b.as_bytes()),
@@ -82,7 +82,7 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
         }
         match stack.last_mut() {
             None => return Ordering::Equal,
-            Some(Pending::Arrays(a, b)) => match (a.next(), b.next()) {
+            Some(JqPending::Arrays(a, b)) => match (a.next(), b.next()) {
                 (Some(a), Some(b)) => pair = Some((a, b)),
                 (None, None) => {
                     stack.pop();
@@ -90,7 +90,7 @@ fn compare_by(a: &Value, b: &Value, nans: Ordering) -> Ordering {
                 (None, Some(_)) => return Ordering::Less,
                 (Some(_), None) => return Ordering::Greater,
             },
-            Some(Pending::Values(values)) => match values.next() {
+            Some(JqPending::Values(values)) => match values.next() {
                 Some(p) => pair = Some(p),
                 None => {
                     stack.pop();

@@ -2,7 +2,7 @@
 //!
 //! Containers are reference counted and changed in place when nothing else holds them, which is
 //! what makes `reduce` over an array linear. Dropping a deeply nested value does not recurse
-//! deeply: see [`Items`].
+//! deeply: see [`JqItems`].
 
 mod compare;
 mod map;
@@ -30,7 +30,7 @@ pub enum Value {
     /// A number literal whose text says more than its double: `1.000`, `100000000000000000000`.
     Lit(Rc<Literal>),
     Str(Str),
-    Arr(Rc<Items>),
+    Arr(Rc<JqItems>),
     Obj(Rc<Map>),
 }
 
@@ -50,7 +50,7 @@ impl Value {
 
     /// An array.
     pub fn arr(v: Vec<Value>) -> Value {
-        Value::Arr(Rc::new(Items(v)))
+        Value::Arr(Rc::new(JqItems(v)))
     }
 
     /// An object.
@@ -189,22 +189,22 @@ pub fn type_error2(a: &Value, b: &Value, message: &str) -> Value {
 /// The elements of an array. A type of its own for its `Drop`: a program can build arrays nested
 /// a million deep, and dropping those one inside the other would overflow the stack.
 #[derive(Clone, Debug, Default)]
-pub struct Items(pub Vec<Value>);
+pub struct JqItems(pub Vec<Value>);
 
-impl Deref for Items {
+impl Deref for JqItems {
     type Target = Vec<Value>;
     fn deref(&self) -> &Vec<Value> {
         &self.0
     }
 }
 
-impl DerefMut for Items {
+impl DerefMut for JqItems {
     fn deref_mut(&mut self) -> &mut Vec<Value> {
         &mut self.0
     }
 }
 
-impl Drop for Items {
+impl Drop for JqItems {
     fn drop(&mut self) {
         if !self.0.is_empty() {
             drop_nested(std::mem::take(&mut self.0));
@@ -213,7 +213,7 @@ impl Drop for Items {
 }
 
 /// The elements of an array that nothing else may hold.
-pub fn into_vec(a: Rc<Items>) -> Vec<Value> {
+pub fn into_vec(a: Rc<JqItems>) -> Vec<Value> {
     match Rc::try_unwrap(a) {
         Ok(mut items) => std::mem::take(&mut items.0),
         Err(shared) => shared.0.clone(),

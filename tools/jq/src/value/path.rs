@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use super::{Items, Map, Result, Str, Value, compare_total, equal};
+use super::{JqItems, Map, Result, Str, Value, compare_total, equal};
 
 /// Longest array that setting an index may create, jq's own bound.
 const MAX_INDEX: f64 = 536_870_911.0;
@@ -226,7 +226,7 @@ fn field_mut<'m>(m: &'m mut Map, k: &Str) -> &'m mut Value {
     m.get_mut(k).expect("the key was just inserted")
 }
 
-fn item_mut(a: &mut Items, n: f64) -> Result<&mut Value> {
+fn item_mut(a: &mut JqItems, n: f64) -> Result<&mut Value> {
     if n.is_nan() {
         return fail("Cannot set array element at NaN index");
     }

@@ -3,12 +3,12 @@
 use super::{Editor, Result, fail};
 
 /// A command line and how much of it is read.
-pub(super) struct Text<'a> {
+pub(super) struct EdCommandText<'a> {
     pub line: &'a [u8],
     pub at: usize,
 }
 
-impl<'a> Text<'a> {
+impl<'a> EdCommandText<'a> {
     /// The next byte, which stays.
     pub fn peek(&self) -> Option<u8> {
         self.line.get(self.at).copied()
@@ -77,14 +77,14 @@ impl<'a> Text<'a> {
 
 /// The lines a command is for, and how many addresses were given.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
+pub(super) struct EdLines {
     pub from: usize,
     pub to: usize,
     pub given: usize,
 }
 
 impl Editor<'_, '_> {
-    pub(super) fn range(&mut self, t: &mut Text<'_>) -> Result<Range> {
+    pub(super) fn range(&mut self, t: &mut EdCommandText<'_>) -> Result<EdLines> {
         t.blanks();
         let one = self.address(t)?;
         t.blanks();
@@ -128,10 +128,10 @@ impl Editor<'_, '_> {
         if from > to || to > self.lines.len() {
             return fail("Invalid address");
         }
-        Ok(Range { from, to, given })
+        Ok(EdLines { from, to, given })
     }
 
-    fn address(&mut self, t: &mut Text<'_>) -> Result<Option<usize>> {
+    fn address(&mut self, t: &mut EdCommandText<'_>) -> Result<Option<usize>> {
         let mut base: Option<i64> = None;
         match t.peek() {
             Some(b'0'..=b'9') => {

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::io::Write;
 
-use super::address::{Range, Text};
-use super::{Before, Editor, Next, Result, fail};
+use super::address::{EdCommandText, EdLines};
+use super::{Editor, Result, RunStep, UndoState, fail};
 use crate::machine::list;
 
 /// Columns of the lines that `l` makes.
@@ -12,8 +12,8 @@ const WIDTH: usize = 72;
 
 impl Editor<'_, '_> {
     /// Runs one command line. `warned`: the command before warned of unsaved changes.
-    pub(super) fn command(&mut self, line: &[u8], warned: bool) -> Result<Next> {
-        let mut t = Text { line, at: 0 };
+    pub(super) fn command(&mut self, line: &[u8], warned: bool) -> Result<RunStep> {
+        let mut t = EdCommandText { line, at: 0 };
         let range = self.range(&mut t)?;
         t.blanks();
         let Some(c) = t.peek() else {
@@ -23,7 +23,7 @@ impl Editor<'_, '_> {
                 return fail("Invalid address");
             }
             self.current = at;
-            return self.print(Range { from: at, to: at, given: 1 }, b'p');
+            return self.print(EdLines { from: at, to: at, given: 1 }, b'p');
         };
         t.at += 1;
         match c {
@@ -31,7 +31,7 @@ impl Editor<'_, '_> {
                 let suffix = suffix(&mut t)?;
                 let from = needed(range)?;
                 let how = [&[c][..], &suffix].concat();
-                self.print_all(Range { from, ..range }, &how)
+                self.print_all(EdLines { from, ..range }, &how)
             }
             b'a' | b'i' | b'c' => self.add_text(&mut t, range, c),
             b'd' => {
@@ -55,13 +55,13 @@ impl Editor<'_, '_> {
                 self.print_suffix(&suffix)
             }
             b'z' => self.scroll(&mut t, range),
-            b'#' => Ok(Next::Go),
+            b'#' => Ok(RunStep::Go),
             b'!' => {
                 if range.given > 0 {
                     return fail("Unexpected address");
                 }
                 self.shell(t.rest())?;
-                Ok(Next::Go)
+                Ok(RunStep::Go)
             }
             b'r' | b'w' | b'W' | b'e' | b'E' | b'f' => self.with_file(&mut t, range, c, warned),
             b'q' | b'Q' | b'h' | b'H' | b'P' if range.given > 0 => fail("Unexpected address"),
@@ -71,7 +71,7 @@ impl Editor<'_, '_> {
     }
 
     /// `k`: the line keeps the mark wherever it goes.
-    fn mark(&mut self, t: &mut Text<'_>, range: Range) -> Result<Next> {
+    fn mark(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
         let mark = t.peek().filter(u8::is_ascii_lowercase).ok_or("Invalid mark character")?;
         t.at += 1;
         let suffix = suffix(t)?;
@@ -81,7 +81,7 @@ impl Editor<'_, '_> {
     }
 
     /// `a`, `i` and `c`: lines up to a single dot.
-    fn add_text(&mut self, t: &mut Text<'_>, range: Range, c: u8) -> Result<Next> {
+    fn add_text(&mut self, t: &mut EdCommandText<'_>, range: EdLines, c: u8) -> Result<RunStep> {
         let suffix = suffix(t)?;
         self.remember();
         let at = match c {
@@ -107,7 +107,7 @@ impl Editor<'_, '_> {
     }
 
     /// `j`: by default, the current line and the next one become one.
-    fn join(&mut self, t: &mut Text<'_>, range: Range) -> Result<Next> {
+    fn join(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
         let suffix = suffix(t)?;
         let to = if range.given == 0 { self.current + 1 } else { range.to };
         let from = needed(range)?;
@@ -125,10 +125,10 @@ impl Editor<'_, '_> {
     }
 
     /// `u`, which itself can be undone.
-    fn undo(&mut self, t: &mut Text<'_>) -> Result<Next> {
+    fn undo(&mut self, t: &mut EdCommandText<'_>) -> Result<RunStep> {
         let suffix = suffix(t)?;
         let before = self.undo.take().ok_or("Nothing to undo")?;
-        let now = Before {
+        let now = UndoState {
             lines: std::mem::replace(&mut self.lines, before.lines),
             current: std::mem::replace(&mut self.current, before.current),
             modified: std::mem::replace(&mut self.modified, before.modified),
@@ -138,7 +138,7 @@ impl Editor<'_, '_> {
     }
 
     /// `z`: as many lines as the window has, or as are asked for from then on.
-    fn scroll(&mut self, t: &mut Text<'_>, range: Range) -> Result<Next> {
+    fn scroll(&mut self, t: &mut EdCommandText<'_>, range: EdLines) -> Result<RunStep> {
         let count = t.number().unwrap_or(self.window).max(1);
         self.window = count;
         let suffix = suffix(t)?;
@@ -147,14 +147,14 @@ impl Editor<'_, '_> {
         if from == 0 || from > to {
             return fail("Invalid address");
         }
-        self.print_all(Range { from, to, given: 2 }, &[b"p", &suffix[..]].concat())
+        self.print_all(EdLines { from, to, given: 2 }, &[b"p", &suffix[..]].concat())
     }
 
     /// `q`, `Q`, `h`, `H` and `P`: what concerns no line.
-    fn about_session(&mut self, t: &mut Text<'_>, c: u8, warned: bool) -> Result<Next> {
+    fn about_session(&mut self, t: &mut EdCommandText<'_>, c: u8, warned: bool) -> Result<RunStep> {
         let suffix = suffix(t)?;
         match c {
-            b'Q' => return Ok(Next::Quit),
+            b'Q' => return Ok(RunStep::Quit),
             b'q' => return self.quit(warned),
             b'P' => self.prompting = !self.prompting,
             _ => {
@@ -169,15 +169,21 @@ impl Editor<'_, '_> {
         self.print_suffix(&suffix)
     }
 
-    fn quit(&mut self, warned: bool) -> Result<Next> {
+    fn quit(&mut self, warned: bool) -> Result<RunStep> {
         if self.modified && !warned {
             self.warned = true;
             return fail("Warning: buffer modified");
         }
-        Ok(Next::Quit)
+        Ok(RunStep::Quit)
     }
 
-    fn with_file(&mut self, t: &mut Text<'_>, range: Range, c: u8, warned: bool) -> Result<Next> {
+    fn with_file(
+        &mut self,
+        t: &mut EdCommandText<'_>,
+        range: EdLines,
+        c: u8,
+        warned: bool,
+    ) -> Result<RunStep> {
         let quits = c == b'w' && matches!(t.peek(), Some(b'q' | b'Q'));
         if quits {
             t.at += 1;
@@ -230,11 +236,11 @@ impl Editor<'_, '_> {
                 self.modified = false;
             }
         }
-        Ok(Next::Go)
+        Ok(RunStep::Go)
     }
 
     /// `f`: the default name, changed if one is given.
-    fn file_name(&mut self, operand: Vec<u8>) -> Result<Next> {
+    fn file_name(&mut self, operand: Vec<u8>) -> Result<RunStep> {
         if operand.starts_with(b"!") {
             return fail("Invalid redirection");
         }
@@ -245,7 +251,7 @@ impl Editor<'_, '_> {
             return fail("No current filename");
         }
         let _ = self.ctx.stdout.write_all(&[&self.name[..], b"\n"].concat());
-        Ok(Next::Go)
+        Ok(RunStep::Go)
     }
 
     fn delete(&mut self, from: usize, to: usize) {
@@ -254,7 +260,7 @@ impl Editor<'_, '_> {
     }
 
     /// `m` and `t`.
-    fn transfer(&mut self, t: &mut Text<'_>, range: Range, c: u8) -> Result<Next> {
+    fn transfer(&mut self, t: &mut EdCommandText<'_>, range: EdLines, c: u8) -> Result<RunStep> {
         let from = needed(range)?;
         let current = self.current;
         let target = self.range(t)?;
@@ -281,7 +287,12 @@ impl Editor<'_, '_> {
     }
 
     /// `g` and `v`: a list of commands for each line that matches, or that does not.
-    fn global(&mut self, t: &mut Text<'_>, range: Range, positive: bool) -> Result<Next> {
+    fn global(
+        &mut self,
+        t: &mut EdCommandText<'_>,
+        range: EdLines,
+        positive: bool,
+    ) -> Result<RunStep> {
         if self.feed.is_some() {
             return fail("Cannot nest global commands");
         }
@@ -321,55 +332,55 @@ impl Editor<'_, '_> {
             self.current = at + 1;
             self.feed = Some(list.iter().cloned().collect::<VecDeque<_>>());
             while let Some(line) = self.next_line() {
-                if self.command(&line, false)? == Next::Quit {
+                if self.command(&line, false)? == RunStep::Quit {
                     self.feed = None;
-                    return Ok(Next::Quit);
+                    return Ok(RunStep::Quit);
                 }
             }
         }
         self.feed = None;
-        Ok(Next::Go)
+        Ok(RunStep::Go)
     }
 
     /// Prints lines in the ways that letters ask for; the last one is the current one then.
-    fn print_all(&mut self, range: Range, how: &[u8]) -> Result<Next> {
+    fn print_all(&mut self, range: EdLines, how: &[u8]) -> Result<RunStep> {
         let kind = if how.contains(&b'l') { b'l' } else { b'p' };
         let numbers = how.contains(&b'n');
         for at in range.from..=range.to {
             if numbers {
                 let _ = write!(self.ctx.stdout, "{at}\t");
             }
-            self.print(Range { from: at, to: at, given: 1 }, kind)?;
+            self.print(EdLines { from: at, to: at, given: 1 }, kind)?;
         }
         self.current = range.to;
-        Ok(Next::Go)
+        Ok(RunStep::Go)
     }
 
-    fn print(&mut self, range: Range, how: u8) -> Result<Next> {
+    fn print(&mut self, range: EdLines, how: u8) -> Result<RunStep> {
         let text = self.lines[range.from - 1].text.clone();
         let out = match how {
             b'l' => list(&text, b"\\$", WIDTH, false),
             _ => [&text[..], b"\n"].concat(),
         };
         let _ = self.ctx.stdout.write_all(&out);
-        Ok(Next::Go)
+        Ok(RunStep::Go)
     }
 
     /// Prints the current line if letters behind a command ask for it.
-    pub(super) fn print_suffix(&mut self, letters: &[u8]) -> Result<Next> {
+    pub(super) fn print_suffix(&mut self, letters: &[u8]) -> Result<RunStep> {
         if letters.is_empty() {
-            return Ok(Next::Go);
+            return Ok(RunStep::Go);
         }
         let at = self.current;
         if at == 0 {
             return fail("Invalid address");
         }
-        self.print_all(Range { from: at, to: at, given: 1 }, letters)
+        self.print_all(EdLines { from: at, to: at, given: 1 }, letters)
     }
 }
 
 /// The letters `p`, `l` and `n` behind a command.
-fn suffix(t: &mut Text<'_>) -> Result<Vec<u8>> {
+fn suffix(t: &mut EdCommandText<'_>) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     while let Some(c) = t.peek() {
         match c {
@@ -382,7 +393,7 @@ fn suffix(t: &mut Text<'_>) -> Result<Vec<u8>> {
 }
 
 /// The first line of a range that must not be 0.
-fn needed(range: Range) -> Result<usize> {
+fn needed(range: EdLines) -> Result<usize> {
     if range.from == 0 { fail("Invalid address") } else { Ok(range.from) }
 }
 

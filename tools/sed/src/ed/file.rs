@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::rc::Rc;
 
-use box_applet::command::{Command, Stream};
+use box_applet::command::{ChildCommand, ChildStream};
 
 use super::{Editor, Result, fail};
 
@@ -15,8 +15,8 @@ impl Editor<'_, '_> {
         if let Some(command) = name.strip_prefix(b"!") {
             let (mut reader, writer) =
                 self.ctx.procs.pipe().map_err(|_| "Cannot open pipe".to_string())?;
-            let mut shell = Command::shell(command);
-            shell.stdout = Stream::File(Rc::new(writer));
+            let mut shell = ChildCommand::shell(command);
+            shell.stdout = ChildStream::File(Rc::new(writer));
             let child = shell.start(self.ctx).map_err(|e| e.message)?;
             drop(shell);
             let _ = reader.read_to_end(&mut data);
@@ -63,8 +63,8 @@ impl Editor<'_, '_> {
         if let Some(command) = name.strip_prefix(b"!") {
             let (reader, mut writer) =
                 self.ctx.procs.pipe().map_err(|_| "Cannot open pipe".to_string())?;
-            let mut shell = Command::shell(command);
-            shell.stdin = Stream::File(Rc::new(reader));
+            let mut shell = ChildCommand::shell(command);
+            shell.stdin = ChildStream::File(Rc::new(reader));
             // Where nothing runs beside us, the pipe is a file that is written first.
             if !self.ctx.procs.concurrent() {
                 let _ = writer.write_all(&data);
@@ -124,7 +124,7 @@ impl Editor<'_, '_> {
             let _ = self.ctx.stdout.write_all(&[&text[..], b"\n"].concat());
         }
         self.last_shell.clone_from(&text);
-        Command::shell(&text).run(self.ctx);
+        ChildCommand::shell(&text).run(self.ctx);
         if self.counts {
             let _ = self.ctx.stdout.write_all(b"!\n");
         }

@@ -20,11 +20,11 @@ use std::rc::Rc;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_text::regex::{Options, Regex, Syntax};
+use box_text::regex::{Regex, RegexOptions, RegexSyntax};
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flag {
+enum EdFlag {
     ExtendedRegexp,
     Traditional,
     LooseExitStatus,
@@ -34,22 +34,22 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<EdFlag> = Spec::new(
     "[options] [file]",
     "Edit text line by line, by commands from standard input.",
     &[
-        Opt::new(Flag::ExtendedRegexp, 'E', "extended-regexp")
+        Opt::new(EdFlag::ExtendedRegexp, 'E', "extended-regexp")
             .says("use extended regular expressions"),
-        Opt::new(Flag::ExtendedRegexp, 'r', "").says("the same as -E"),
-        Opt::new(Flag::Traditional, 'G', "traditional").says("accepted and ignored"),
-        Opt::new(Flag::LooseExitStatus, 'l', "loose-exit-status")
+        Opt::new(EdFlag::ExtendedRegexp, 'r', "").says("the same as -E"),
+        Opt::new(EdFlag::Traditional, 'G', "traditional").says("accepted and ignored"),
+        Opt::new(EdFlag::LooseExitStatus, 'l', "loose-exit-status")
             .says("exit with 0 status even if a command fails"),
-        Opt::new(Flag::Prompt, 'p', "prompt")
+        Opt::new(EdFlag::Prompt, 'p', "prompt")
             .takes("STRING", "use STRING as an interactive prompt"),
-        Opt::new(Flag::Quiet, 'q', "quiet").says("suppress diagnostics written to stderr"),
-        Opt::long(Flag::Quiet, "silent").says("the same as --quiet"),
-        Opt::new(Flag::Script, 's', "script").says("suppress byte counts and '!' prompt"),
-        Opt::new(Flag::Verbose, 'v', "verbose").says("be verbose; equivalent to the 'H' command"),
+        Opt::new(EdFlag::Quiet, 'q', "quiet").says("suppress diagnostics written to stderr"),
+        Opt::long(EdFlag::Quiet, "silent").says("the same as --quiet"),
+        Opt::new(EdFlag::Script, 's', "script").says("suppress byte counts and '!' prompt"),
+        Opt::new(EdFlag::Verbose, 'v', "verbose").says("be verbose; equivalent to the 'H' command"),
     ],
 )
 .after("Start edit by reading in 'file' if given.\nIf 'file' begins with a '!', read output of shell command.");
@@ -63,31 +63,31 @@ fn fail<T>(why: &str) -> Result<T> {
 
 /// A line keeps its identity wherever it goes: marks and `g` know it by that.
 #[derive(Clone)]
-struct Line {
+struct EdLine {
     id: u64,
     text: Rc<Vec<u8>>,
 }
 
 /// What `u` brings back.
 #[derive(Clone, Default)]
-struct Before {
-    lines: Vec<Line>,
+struct UndoState {
+    lines: Vec<EdLine>,
     current: usize,
     modified: bool,
 }
 
 struct Editor<'c, 'a> {
     ctx: &'c mut Ctx<'a>,
-    lines: Vec<Line>,
+    lines: Vec<EdLine>,
     /// The current line, from 1; 0 for an empty buffer.
     current: usize,
     next_id: u64,
     marks: HashMap<u8, u64>,
     modified: bool,
-    undo: Option<Before>,
+    undo: Option<UndoState>,
     name: Vec<u8>,
     pattern: Option<Rc<Regex>>,
-    last_substitute: Option<substitute::Substitute>,
+    last_substitute: Option<substitute::EdSubstitute>,
     last_shell: Vec<u8>,
     /// Commands of a `g`, to be read before standard input.
     feed: Option<VecDeque<Vec<u8>>>,
@@ -108,7 +108,7 @@ struct Editor<'c, 'a> {
 
 /// What a command does to the run.
 #[derive(PartialEq)]
-enum Next {
+enum RunStep {
     Go,
     Quit,
 }
@@ -117,7 +117,7 @@ enum Next {
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     // `-` is an old way to say -s.
-    let silent = p.has(Flag::Script) || p.operands.first().is_some_and(|o| o == b"-");
+    let silent = p.has(EdFlag::Script) || p.operands.first().is_some_and(|o| o == b"-");
     let operand = p.operands.iter().find(|o| *o != b"-").cloned();
     let mut editor = Editor {
         ctx,
@@ -133,14 +133,14 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         last_shell: Vec::new(),
         feed: None,
         error: String::new(),
-        verbose: p.has(Flag::Verbose),
+        verbose: p.has(EdFlag::Verbose),
         warned: false,
         failed: false,
         counts: !silent,
-        quiet: p.has(Flag::Quiet),
-        extended: p.has(Flag::ExtendedRegexp),
-        prompt: p.last(Flag::Prompt).map(<[u8]>::to_vec),
-        prompting: p.has(Flag::Prompt),
+        quiet: p.has(EdFlag::Quiet),
+        extended: p.has(EdFlag::ExtendedRegexp),
+        prompt: p.last(EdFlag::Prompt).map(<[u8]>::to_vec),
+        prompting: p.has(EdFlag::Prompt),
         window: 22,
     };
     if let Some(name) = operand {
@@ -155,7 +155,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         editor.undo = None;
     }
     let status = editor.all();
-    let failed = editor.failed && !p.has(Flag::LooseExitStatus);
+    let failed = editor.failed && !p.has(EdFlag::LooseExitStatus);
     Ok(if status == 0 && failed { Exit::FAILURE } else { Exit(status) })
 }
 
@@ -178,8 +178,8 @@ impl Editor<'_, '_> {
             };
             let warned = std::mem::take(&mut self.warned);
             match self.command(&line, warned) {
-                Ok(Next::Go) => {}
-                Ok(Next::Quit) => return 0,
+                Ok(RunStep::Go) => {}
+                Ok(RunStep::Quit) => return 0,
                 Err(why) => {
                     self.feed = None;
                     self.complain(&why);
@@ -210,23 +210,23 @@ impl Editor<'_, '_> {
         (n > 0).then_some(line)
     }
 
-    fn line(&mut self, text: Vec<u8>) -> Line {
+    fn line(&mut self, text: Vec<u8>) -> EdLine {
         self.next_id += 1;
-        Line { id: self.next_id, text: Rc::new(text) }
+        EdLine { id: self.next_id, text: Rc::new(text) }
     }
 
     /// Keeps what is there for `u`; a `g` is one change.
     fn remember(&mut self) {
         if self.feed.is_none() {
             let (lines, current) = (self.lines.clone(), self.current);
-            self.undo = Some(Before { lines, current, modified: self.modified });
+            self.undo = Some(UndoState { lines, current, modified: self.modified });
         }
     }
 
     /// Puts lines behind line `at`; the last one is the current one then.
     fn insert(&mut self, at: usize, texts: Vec<Vec<u8>>) {
         let n = texts.len();
-        let new: Vec<Line> = texts.into_iter().map(|t| self.line(t)).collect();
+        let new: Vec<EdLine> = texts.into_iter().map(|t| self.line(t)).collect();
         self.lines.splice(at..at, new);
         self.current = at + n;
         self.modified |= n > 0;
@@ -237,8 +237,8 @@ impl Editor<'_, '_> {
         if text.is_empty() {
             return self.pattern.clone().ok_or_else(|| "No previous pattern".to_string());
         }
-        let syntax = if self.extended { Syntax::Ere } else { Syntax::Bre };
-        let options = Options::new(syntax).icase(ignore_case);
+        let syntax = if self.extended { RegexSyntax::Ere } else { RegexSyntax::Bre };
+        let options = RegexOptions::new(syntax).icase(ignore_case);
         let regex = Regex::new(text, &options).map_err(|e| e.to_string())?;
         let regex = Rc::new(regex);
         self.pattern = Some(regex.clone());

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use box_text::number::utf8_len;
 use box_text::regex::{Captures, Regex};
 
-use super::address::{Range, Text};
-use super::{Editor, Next, Result, fail};
+use super::address::{EdCommandText, EdLines};
+use super::{Editor, Result, RunStep, fail};
 
 /// A substitution, kept for `s` without arguments and for `%`.
 #[derive(Clone)]
-pub(super) struct Substitute {
+pub(super) struct EdSubstitute {
     regex: Rc<Regex>,
     replacement: Vec<u8>,
     global: bool,
@@ -18,7 +18,11 @@ pub(super) struct Substitute {
 }
 
 impl Editor<'_, '_> {
-    pub(super) fn substitute(&mut self, t: &mut Text<'_>, range: Range) -> Result<Next> {
+    pub(super) fn substitute(
+        &mut self,
+        t: &mut EdCommandText<'_>,
+        range: EdLines,
+    ) -> Result<RunStep> {
         let s;
         let mut print = Vec::new();
         match t.peek() {
@@ -40,7 +44,7 @@ impl Editor<'_, '_> {
                 let pattern = t.until(delimiter);
                 let mut closed = true;
                 let (replacement, flags) = self.replacement(t.rest(), delimiter, &mut closed)?;
-                let mut t = Text { line: &flags, at: 0 };
+                let mut t = EdCommandText { line: &flags, at: 0 };
                 let (mut global, mut count, mut ignore_case) = (false, 1, false);
                 while let Some(c) = t.peek() {
                     match c {
@@ -60,7 +64,7 @@ impl Editor<'_, '_> {
                     print.push(b'p');
                 }
                 let regex = self.regex(&pattern, ignore_case)?;
-                s = Substitute { regex, replacement, global, count };
+                s = EdSubstitute { regex, replacement, global, count };
             }
         }
         self.last_substitute = Some(s.clone());
@@ -91,7 +95,7 @@ impl Editor<'_, '_> {
         match last {
             Some(line) => self.current = line,
             // In a `g` lines without a match are passed by.
-            None if self.feed.is_some() => return Ok(Next::Go),
+            None if self.feed.is_some() => return Ok(RunStep::Go),
             None => return fail("No match"),
         }
         self.print_suffix(&print)
@@ -148,7 +152,7 @@ impl Editor<'_, '_> {
 }
 
 /// The line with its matches replaced; `None` if there are none.
-fn replaced(s: &Substitute, text: &[u8]) -> Option<Vec<u8>> {
+fn replaced(s: &EdSubstitute, text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut captures = Captures::default();
     let (mut pos, mut copied, mut seen, mut done) = (0, 0, 0, false);

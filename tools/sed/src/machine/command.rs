@@ -3,22 +3,22 @@
 use std::io::{Read, Write};
 use std::rc::Rc;
 
-use box_applet::command::{Command, Stream};
+use box_applet::command::{ChildCommand, ChildStream};
 use box_sys::strerror;
 
-use super::{Machine, Result};
-use crate::error::RunError;
+use super::{Result, SedMachine};
+use crate::error::SedRunError;
 
-impl Machine<'_, '_> {
+impl SedMachine<'_, '_> {
     /// `e command` writes the command's output before the line; `e` alone runs the pattern
     /// space and replaces it by the output.
     pub(super) fn execute(&mut self, command: Option<&[u8]>) -> Result<()> {
         self.flush_files();
         let _ = self.ctx.stdout.flush();
-        let fail = |text: String| RunError::Fatal(4, format!("error running command: {text}"));
+        let fail = |text: String| SedRunError::Fatal(4, format!("error running command: {text}"));
         let (mut r, w) = self.ctx.procs.pipe().map_err(|e| fail(strerror(&e)))?;
-        let mut c = Command::shell(command.unwrap_or(&self.space));
-        c.stdout = Stream::File(Rc::new(w));
+        let mut c = ChildCommand::shell(command.unwrap_or(&self.space));
+        c.stdout = ChildStream::File(Rc::new(w));
         let child = c.start(self.ctx).map_err(|e| fail(e.message))?;
         drop(c);
         let mut out = Vec::new();

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use box_applet::{Ctx, beside, inherit};
 use box_sys::{meta, strerror};
 
-use super::output::Out;
-use super::{Machine, Result};
-use crate::error::RunError;
+use super::output::SedOutput;
+use super::{Result, SedMachine};
+use crate::error::SedRunError;
 
 const BUFFER: usize = 64 * 1024;
 
@@ -25,16 +25,16 @@ fn followed(mut path: PathBuf) -> PathBuf {
 }
 
 /// The open file.
-enum Open {
+enum OpenSedFile {
     None,
     Stdin,
     File(BufReader<File>),
 }
 
 /// Where reading stands.
-pub(super) struct Input {
+pub(super) struct SedInput {
     files: VecDeque<Vec<u8>>,
-    open: Open,
+    open: OpenSedFile,
     /// Name of the open file, `-` for standard input.
     pub name: Vec<u8>,
     /// Number of the current line; counts on over files unless they are separate.
@@ -43,26 +43,26 @@ pub(super) struct Input {
     editing: Option<(PathBuf, PathBuf, Vec<u8>)>,
 }
 
-impl Input {
+impl SedInput {
     /// The lines of these files.
-    pub fn new(files: Vec<Vec<u8>>) -> Input {
+    pub fn new(files: Vec<Vec<u8>>) -> SedInput {
         let files: VecDeque<Vec<u8>> =
             if files.is_empty() { [b"-".to_vec()].into() } else { files.into() };
-        Input { files, open: Open::None, name: b"-".to_vec(), line: 0, editing: None }
+        SedInput { files, open: OpenSedFile::None, name: b"-".to_vec(), line: 0, editing: None }
     }
 }
 
 /// The buffered stream of an open file.
-fn stream<'s>(open: &'s mut Open, ctx: &'s mut Ctx<'_>) -> Option<&'s mut dyn BufRead> {
+fn stream<'s>(open: &'s mut OpenSedFile, ctx: &'s mut Ctx<'_>) -> Option<&'s mut dyn BufRead> {
     match open {
-        Open::None => None,
-        Open::Stdin => Some(&mut ctx.stdin),
-        Open::File(f) => Some(f),
+        OpenSedFile::None => None,
+        OpenSedFile::Stdin => Some(&mut ctx.stdin),
+        OpenSedFile::File(f) => Some(f),
     }
 }
 
 /// Whether there is more to read; `false` also for errors, which reading then reports.
-fn has_data(open: &mut Open, ctx: &mut Ctx<'_>) -> bool {
+fn has_data(open: &mut OpenSedFile, ctx: &mut Ctx<'_>) -> bool {
     match stream(open, ctx) {
         None => false,
         Some(s) => loop {
@@ -75,7 +75,7 @@ fn has_data(open: &mut Open, ctx: &mut Ctx<'_>) -> bool {
     }
 }
 
-impl Machine<'_, '_> {
+impl SedMachine<'_, '_> {
     fn separate(&self) -> bool {
         self.settings.separate || self.settings.in_place.is_some()
     }
@@ -102,7 +102,10 @@ impl Machine<'_, '_> {
                     Err(e) => {
                         let shown = String::from_utf8_lossy(&self.input.name).into_owned();
                         let text = strerror(&e);
-                        return Err(RunError::Fatal(4, format!("read error on {shown}: {text}")));
+                        return Err(SedRunError::Fatal(
+                            4,
+                            format!("read error on {shown}: {text}"),
+                        ));
                     }
                 }
                 self.close_input()?;
@@ -125,7 +128,7 @@ impl Machine<'_, '_> {
             }
             if name == b"-" && self.settings.in_place.is_none() {
                 self.input.name = name;
-                self.input.open = Open::Stdin;
+                self.input.open = OpenSedFile::Stdin;
                 return Ok(true);
             }
             if self.open_file(&name)? {
@@ -148,7 +151,7 @@ impl Machine<'_, '_> {
                 complain(self, format!("couldn't edit {shown}: not a regular file"), 4);
                 return Ok(false);
             }
-            return Err(RunError::Fatal(4, format!("read error on {shown}: Is a directory")));
+            return Err(SedRunError::Fatal(4, format!("read error on {shown}: Is a directory")));
         }
         let file = match File::open(&path) {
             Ok(f) => f,
@@ -169,7 +172,7 @@ impl Machine<'_, '_> {
                 self.begin_edit(path, name)?;
             }
         }
-        self.input.open = Open::File(BufReader::with_capacity(BUFFER, file));
+        self.input.open = OpenSedFile::File(BufReader::with_capacity(BUFFER, file));
         Ok(true)
     }
 
@@ -177,23 +180,23 @@ impl Machine<'_, '_> {
     fn begin_edit(&mut self, path: PathBuf, name: &[u8]) -> Result<()> {
         let (file, temporary) = beside(self.ctx, &path, "sed").map_err(|e| {
             let (shown, why) = (String::from_utf8_lossy(name), strerror(&e));
-            RunError::Fatal(4, format!("couldn't open temporary file for {shown}: {why}"))
+            SedRunError::Fatal(4, format!("couldn't open temporary file for {shown}: {why}"))
         })?;
         if let Ok(stat) = meta::stat(&path, true) {
             inherit(&stat, &temporary);
         }
-        self.outputs_mut().main = Out::file(BufWriter::with_capacity(BUFFER, file));
+        self.outputs_mut().main = SedOutput::file(BufWriter::with_capacity(BUFFER, file));
         self.input.editing = Some((path, temporary, name.to_vec()));
         Ok(())
     }
 
     /// The current file is done: puts an edited one in place.
     pub(super) fn close_input(&mut self) -> Result<()> {
-        self.input.open = Open::None;
+        self.input.open = OpenSedFile::None;
         let Some((path, temporary, name)) = self.input.editing.take() else { return Ok(()) };
         let fail = |e: io::Error| {
             let shown = String::from_utf8_lossy(&name);
-            RunError::Fatal(4, format!("cannot rename {shown}: {}", strerror(&e)))
+            SedRunError::Fatal(4, format!("cannot rename {shown}: {}", strerror(&e)))
         };
         let out = std::mem::take(&mut self.outputs_mut().main);
         if let Some(mut w) = out.into_file() {
@@ -227,11 +230,11 @@ impl Machine<'_, '_> {
     fn more_files(&mut self) -> bool {
         for name in self.input.files.clone() {
             if name == b"-" && self.settings.in_place.is_none() {
-                return has_data(&mut Open::Stdin, self.ctx);
+                return has_data(&mut OpenSedFile::Stdin, self.ctx);
             }
             if let Ok(f) = File::open(self.ctx.path(&name)) {
                 // Opened again when its turn comes; what is read here is thrown away.
-                let mut open = Open::File(BufReader::with_capacity(1, f));
+                let mut open = OpenSedFile::File(BufReader::with_capacity(1, f));
                 if has_data(&mut open, self.ctx) {
                     return true;
                 }

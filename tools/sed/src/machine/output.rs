@@ -6,12 +6,12 @@ use std::io::{self, BufWriter, Write};
 
 use box_sys::strerror;
 
-use super::{Machine, Result};
-use crate::error::RunError;
+use super::{Result, SedMachine};
+use crate::error::SedRunError;
 
 /// What a stream is written to.
 #[derive(Default)]
-enum Kind {
+enum OutputKind {
     #[default]
     Stdout,
     Stderr,
@@ -20,21 +20,21 @@ enum Kind {
 
 /// One output.
 #[derive(Default)]
-pub(super) struct Out {
-    kind: Kind,
+pub(super) struct SedOutput {
+    kind: OutputKind,
     /// The last line lacked its newline.
     missing: bool,
 }
 
-impl Out {
+impl SedOutput {
     /// An output that is a file.
-    pub fn file(w: BufWriter<File>) -> Out {
-        Out { kind: Kind::File(w), missing: false }
+    pub fn file(w: BufWriter<File>) -> SedOutput {
+        SedOutput { kind: OutputKind::File(w), missing: false }
     }
 
     /// The file, if it is one.
     pub fn into_file(self) -> Option<BufWriter<File>> {
-        if let Kind::File(w) = self.kind { Some(w) } else { None }
+        if let OutputKind::File(w) = self.kind { Some(w) } else { None }
     }
 
     /// What was written last had no newline.
@@ -45,22 +45,22 @@ impl Out {
 
 /// All outputs.
 #[derive(Default)]
-pub(super) struct Outputs {
+pub(super) struct SedOutputs {
     /// Standard output, or the file edited in place.
-    pub main: Out,
+    pub main: SedOutput,
     /// `w` files by number. `/dev/stdout` among them is `None`: the real one.
-    files: Vec<Out>,
+    files: Vec<SedOutput>,
 }
 
-impl Outputs {
+impl SedOutputs {
     /// What was last written to the main output had no newline.
     pub fn missing_newline(&mut self) {
         self.main.missing_newline();
     }
 }
 
-impl Machine<'_, '_> {
-    pub(super) fn outputs_mut(&mut self) -> &mut Outputs {
+impl SedMachine<'_, '_> {
+    pub(super) fn outputs_mut(&mut self) -> &mut SedOutputs {
         &mut self.outputs
     }
 
@@ -69,21 +69,21 @@ impl Machine<'_, '_> {
         let script = self.script.clone();
         for name in &script.outputs {
             let kind = match name.as_slice() {
-                b"/dev/stdout" => Kind::Stdout,
-                b"/dev/stderr" => Kind::Stderr,
+                b"/dev/stdout" => OutputKind::Stdout,
+                b"/dev/stderr" => OutputKind::Stderr,
                 _ => match File::create(self.ctx.path(name)) {
-                    Ok(f) => Kind::File(BufWriter::new(f)),
+                    Ok(f) => OutputKind::File(BufWriter::new(f)),
                     Err(e) => {
                         let shown = String::from_utf8_lossy(name);
                         let text = strerror(&e);
-                        return Err(RunError::Fatal(
+                        return Err(SedRunError::Fatal(
                             4,
                             format!("couldn't open file {shown}: {text}"),
                         ));
                     }
                 },
             };
-            self.outputs.files.push(Out { kind, missing: false });
+            self.outputs.files.push(SedOutput { kind, missing: false });
         }
         Ok(())
     }
@@ -91,10 +91,10 @@ impl Machine<'_, '_> {
     fn result(&mut self, r: io::Result<()>) -> Result<()> {
         match r {
             Ok(()) => Ok(()),
-            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(RunError::BrokenPipe),
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(SedRunError::BrokenPipe),
             Err(e) => {
                 self.ctx.stdout.take_error();
-                Err(RunError::Fatal(4, format!("couldn't write to output: {}", strerror(&e))))
+                Err(SedRunError::Fatal(4, format!("couldn't write to output: {}", strerror(&e))))
             }
         }
     }
@@ -112,15 +112,15 @@ impl Machine<'_, '_> {
         let newline = self.newline || end < self.space.len();
         let text = &self.space[..end];
         let written = match &mut self.outputs.main.kind {
-            Kind::Stdout => write_line(
+            OutputKind::Stdout => write_line(
                 &mut self.ctx.stdout,
                 &mut self.outputs.main.missing,
                 text,
                 newline,
                 delimiter,
             ),
-            Kind::Stderr => Ok(()),
-            Kind::File(w) => {
+            OutputKind::Stderr => Ok(()),
+            OutputKind::File(w) => {
                 write_line(w, &mut self.outputs.main.missing, text, newline, delimiter)
             }
         };
@@ -149,7 +149,7 @@ impl Machine<'_, '_> {
         let delimiter = self.delimiter();
         let missing = std::mem::take(&mut self.outputs.main.missing);
         let w: &mut dyn Write = match &mut self.outputs.main.kind {
-            Kind::File(w) => w,
+            OutputKind::File(w) => w,
             _ => &mut self.ctx.stdout,
         };
         let mut written = if missing { w.write_all(&[delimiter]) } else { Ok(()) };
@@ -171,17 +171,17 @@ impl Machine<'_, '_> {
         let text = &self.space[..end];
         let Some(out) = self.outputs.files.get_mut(n) else { return Ok(()) };
         let written = match &mut out.kind {
-            Kind::Stdout => {
+            OutputKind::Stdout => {
                 // Together with what is printed, unless that goes to an edited file.
-                let shared = matches!(self.outputs.main.kind, Kind::Stdout);
+                let shared = matches!(self.outputs.main.kind, OutputKind::Stdout);
                 let missing =
                     if shared { &mut self.outputs.main.missing } else { &mut out.missing };
                 write_line(&mut self.ctx.stdout, missing, text, newline, delimiter)
             }
-            Kind::Stderr => {
+            OutputKind::Stderr => {
                 write_line(&mut self.ctx.stderr, &mut out.missing, text, newline, delimiter)
             }
-            Kind::File(w) => write_line(w, &mut out.missing, text, newline, delimiter),
+            OutputKind::File(w) => write_line(w, &mut out.missing, text, newline, delimiter),
         };
         self.result(written)
     }
@@ -189,7 +189,7 @@ impl Machine<'_, '_> {
     /// Makes `w` files readable by `r` and commands.
     pub(super) fn flush_files(&mut self) {
         for out in &mut self.outputs.files {
-            if let Kind::File(w) = &mut out.kind {
+            if let OutputKind::File(w) = &mut out.kind {
                 let _ = w.flush();
             }
         }
@@ -199,7 +199,7 @@ impl Machine<'_, '_> {
     pub(super) fn finish(&mut self) -> Result<()> {
         let mut result = Ok(());
         for out in std::mem::take(&mut self.outputs.files) {
-            if let Kind::File(mut w) = out.kind {
+            if let OutputKind::File(mut w) = out.kind {
                 result = result.and(w.flush());
             }
         }

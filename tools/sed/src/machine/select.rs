@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use box_text::regex::Regex;
 
-use super::{Machine, Result};
-use crate::error::RunError;
-use crate::script::{Address, Command, End, Pattern, Select};
+use super::{Result, SedMachine};
+use crate::error::SedRunError;
+use crate::script::{RangeEnd, SedAddress, SedCommand, SedPattern, Select};
 
 /// The end of a range that only its pattern or `$` knows.
 const OPEN: u64 = u64::MAX;
 
-impl Machine<'_, '_> {
+impl SedMachine<'_, '_> {
     #[inline]
     pub(super) fn selected(&mut self, select: &Select) -> Result<bool> {
         match select {
@@ -21,26 +21,26 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn matches(&mut self, a: &Address) -> Result<bool> {
+    fn matches(&mut self, a: &SedAddress) -> Result<bool> {
         let line = self.input.line;
         Ok(match a {
-            Address::Line(n) => line == *n,
-            Address::Step(first, step) => on_step(line, *first, *step),
-            Address::Last => self.is_last()?,
-            Address::Regex(p) => self.pattern_matches(p)?,
-            Address::Zero => false,
+            SedAddress::Line(n) => line == *n,
+            SedAddress::Step(first, step) => on_step(line, *first, *step),
+            SedAddress::Last => self.is_last()?,
+            SedAddress::Regex(p) => self.pattern_matches(p)?,
+            SedAddress::Zero => false,
         })
     }
 
     /// The pattern, the last one used if it is empty.
-    pub(super) fn regex(&mut self, p: &Pattern) -> Result<Rc<Regex>> {
+    pub(super) fn regex(&mut self, p: &SedPattern) -> Result<Rc<Regex>> {
         match p {
-            Pattern::Regex(re) => {
+            SedPattern::Regex(re) => {
                 self.last_regex = Some(re.clone());
                 Ok(re.clone())
             }
-            Pattern::Last => self.last_regex.clone().ok_or_else(|| {
-                RunError::Fatal(
+            SedPattern::Last => self.last_regex.clone().ok_or_else(|| {
+                SedRunError::Fatal(
                     1,
                     "-e expression #1, char 0: no previous regular expression".into(),
                 )
@@ -48,18 +48,18 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn pattern_matches(&mut self, p: &Pattern) -> Result<bool> {
+    fn pattern_matches(&mut self, p: &SedPattern) -> Result<bool> {
         let re = self.regex(p)?;
         Ok(re.is_match(&self.space))
     }
 
-    fn in_range(&mut self, first: &Address, end: &End, state: usize) -> Result<bool> {
+    fn in_range(&mut self, first: &SedAddress, end: &RangeEnd, state: usize) -> Result<bool> {
         let line = self.input.line;
         let Some(until) = self.ranges.get(state).copied().flatten() else {
             let starts = match first {
                 // A range from a line that another command hid begins at the next one shown.
-                Address::Line(n) if line > *n && !self.started[state] => {
-                    !matches!(end, End::Line(m) if line > *m)
+                SedAddress::Line(n) if line > *n && !self.started[state] => {
+                    !matches!(end, RangeEnd::Line(m) if line > *m)
                 }
                 other => self.matches(other)?,
             };
@@ -69,13 +69,13 @@ impl Machine<'_, '_> {
             self.started[state] = true;
             // Where it ends; a line not behind this one makes it one line long.
             let until = match end {
-                End::Line(n) => *n,
-                End::Count(n) => line.saturating_add(*n),
-                End::Multiple(0) => line,
+                RangeEnd::Line(n) => *n,
+                RangeEnd::Count(n) => line.saturating_add(*n),
+                RangeEnd::Multiple(0) => line,
                 // The next one, even if this line is a multiple itself.
-                End::Multiple(n) => (line / n).saturating_add(1).saturating_mul(*n),
-                End::Step(..) | End::Regex(_) => OPEN,
-                End::Last => {
+                RangeEnd::Multiple(n) => (line / n).saturating_add(1).saturating_mul(*n),
+                RangeEnd::Step(..) | RangeEnd::Regex(_) => OPEN,
+                RangeEnd::Last => {
                     if self.is_last()? {
                         return Ok(true);
                     }
@@ -88,9 +88,9 @@ impl Machine<'_, '_> {
             return Ok(true);
         };
         let ended = match end {
-            End::Regex(p) => self.pattern_matches(p)?,
-            End::Last => self.is_last()?,
-            End::Step(first, step) => on_step(line, *first, *step),
+            RangeEnd::Regex(p) => self.pattern_matches(p)?,
+            RangeEnd::Last => self.is_last()?,
+            RangeEnd::Step(first, step) => on_step(line, *first, *step),
             _ => {
                 // Commands that read on may have passed the end.
                 if line > until {
@@ -107,9 +107,9 @@ impl Machine<'_, '_> {
     }
 
     /// A line behind a range may begin the next one.
-    fn again(&mut self, first: &Address, end: &End, state: usize) -> Result<bool> {
+    fn again(&mut self, first: &SedAddress, end: &RangeEnd, state: usize) -> Result<bool> {
         match first {
-            Address::Line(_) => Ok(false),
+            SedAddress::Line(_) => Ok(false),
             _ => self.in_range(first, end, state),
         }
     }
@@ -124,7 +124,7 @@ impl Machine<'_, '_> {
     }
 
     /// For `c`: whether its text is due now, at the end of a range.
-    pub(super) fn range_ended(&self, command: &Command) -> bool {
+    pub(super) fn range_ended(&self, command: &SedCommand) -> bool {
         match &command.select {
             Select::Range(_, _, state) if !command.negate => {
                 self.ranges.get(*state).copied().flatten().is_none()

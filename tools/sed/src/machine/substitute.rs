@@ -2,11 +2,11 @@
 
 use box_text::number::utf8_len;
 
-use super::{Machine, Result};
-use crate::script::{Case, Part, Substitute};
+use super::{Result, SedMachine};
+use crate::script::{CaseChange, SedPart, SedSubstitute};
 
-impl Machine<'_, '_> {
-    pub(super) fn substitute(&mut self, s: &Substitute) -> Result<()> {
+impl SedMachine<'_, '_> {
+    pub(super) fn substitute(&mut self, s: &SedSubstitute) -> Result<()> {
         let re = self.regex(&s.pattern)?;
         let mut out = std::mem::take(&mut self.scratch);
         let mut captures = std::mem::take(&mut self.captures);
@@ -44,13 +44,13 @@ impl Machine<'_, '_> {
                 } else {
                     for part in &s.parts {
                         match part {
-                            Part::Text(t) => out.extend_from_slice(t),
-                            Part::Group(n) => {
+                            SedPart::Text(t) => out.extend_from_slice(t),
+                            SedPart::Group(n) => {
                                 if let Some((a, b)) = group(*n) {
                                     out.extend_from_slice(&text[a..b]);
                                 }
                             }
-                            Part::Case(_) => {}
+                            SedPart::Case(_) => {}
                         }
                     }
                 }
@@ -98,47 +98,47 @@ impl Machine<'_, '_> {
 
 /// Appends a replacement with changes of case.
 fn with_cases(
-    parts: &[Part],
+    parts: &[SedPart],
     text: &[u8],
     group: impl Fn(usize) -> Option<(usize, usize)>,
     utf8: bool,
     out: &mut Vec<u8>,
 ) {
-    let mut lasting = Case::Off;
-    let mut once = Case::Off;
-    let mut append = |piece: &[u8], lasting: Case, once: &mut Case| {
+    let mut lasting = CaseChange::Off;
+    let mut once = CaseChange::Off;
+    let mut append = |piece: &[u8], lasting: CaseChange, once: &mut CaseChange| {
         if piece.is_empty() {
             return;
         }
         let first = if utf8 { utf8_len(piece) } else { 1 };
-        let first_case = if *once == Case::Off { lasting } else { *once };
+        let first_case = if *once == CaseChange::Off { lasting } else { *once };
         change(&piece[..first], first_case, utf8, out);
         change(&piece[first..], lasting, utf8, out);
-        *once = Case::Off;
+        *once = CaseChange::Off;
     };
     for part in parts {
         match part {
-            Part::Text(t) => append(t, lasting, &mut once),
-            Part::Group(n) => {
+            SedPart::Text(t) => append(t, lasting, &mut once),
+            SedPart::Group(n) => {
                 if let Some((a, b)) = group(*n) {
                     append(&text[a..b], lasting, &mut once);
                 }
             }
-            Part::Case(c @ (Case::UpperOne | Case::LowerOne)) => once = *c,
-            Part::Case(c) => {
+            SedPart::Case(c @ (CaseChange::UpperOne | CaseChange::LowerOne)) => once = *c,
+            SedPart::Case(c) => {
                 // Also ends what `\u` or `\l` before it began.
                 lasting = *c;
-                once = Case::Off;
+                once = CaseChange::Off;
             }
         }
     }
 }
 
-fn change(piece: &[u8], case: Case, utf8: bool, out: &mut Vec<u8>) {
+fn change(piece: &[u8], case: CaseChange, utf8: bool, out: &mut Vec<u8>) {
     let upper = match case {
-        Case::Off => return out.extend_from_slice(piece),
-        Case::Upper | Case::UpperOne => true,
-        Case::Lower | Case::LowerOne => false,
+        CaseChange::Off => return out.extend_from_slice(piece),
+        CaseChange::Upper | CaseChange::UpperOne => true,
+        CaseChange::Lower | CaseChange::LowerOne => false,
     };
     if !utf8 || piece.is_ascii() {
         let changed = piece

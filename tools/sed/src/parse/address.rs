@@ -1,14 +1,14 @@
 //! Addresses: line numbers, `$`, patterns, steps, ranges.
 
-use super::{Parser, Result};
-use crate::script::{Address, End, Pattern, Select};
+use super::{Result, SedParser};
+use crate::script::{RangeEnd, SedAddress, SedPattern, Select};
 
-impl Parser<'_> {
+impl SedParser<'_> {
     pub(super) fn select(&mut self) -> Result<Select> {
         let Some(first) = self.address()? else { return Ok(Select::All) };
         self.skip_blanks();
         if self.peek() != Some(b',') {
-            if matches!(first, Address::Zero) {
+            if matches!(first, SedAddress::Zero) {
                 // Reported with the command read, as GNU does.
                 self.skip_blanks();
                 self.at += 1;
@@ -19,25 +19,25 @@ impl Parser<'_> {
         self.at += 1;
         self.skip_blanks();
         let end = self.range_end()?;
-        if matches!(first, Address::Zero) && !matches!(end, End::Regex(_)) {
+        if matches!(first, SedAddress::Zero) && !matches!(end, RangeEnd::Regex(_)) {
             self.at += 1;
             return self.error("invalid usage of line address 0");
         }
         let state = self.script.ranges;
         self.script.ranges += 1;
-        if matches!(first, Address::Zero) {
+        if matches!(first, SedAddress::Zero) {
             self.script.active.push(state);
         }
         Ok(Select::Range(first, end, state))
     }
 
-    fn address(&mut self) -> Result<Option<Address>> {
+    fn address(&mut self) -> Result<Option<SedAddress>> {
         Ok(Some(match self.peek() {
             Some(b'$') => {
                 self.at += 1;
-                Address::Last
+                SedAddress::Last
             }
-            Some(b'/' | b'\\') => Address::Regex(self.address_pattern()?),
+            Some(b'/' | b'\\') => SedAddress::Regex(self.address_pattern()?),
             Some(c) if c.is_ascii_digit() => {
                 let n = self.number().unwrap_or(0);
                 self.skip_blanks();
@@ -46,14 +46,14 @@ impl Parser<'_> {
                     self.skip_blanks();
                     let step = self.number().unwrap_or(0);
                     return Ok(Some(if step == 0 && n > 0 {
-                        Address::Line(n)
+                        SedAddress::Line(n)
                     } else if step == 0 {
-                        Address::Step(0, 0)
+                        SedAddress::Step(0, 0)
                     } else {
-                        Address::Step(n, step)
+                        SedAddress::Step(n, step)
                     }));
                 }
-                if n == 0 { Address::Zero } else { Address::Line(n) }
+                if n == 0 { SedAddress::Zero } else { SedAddress::Line(n) }
             }
             Some(b'+' | b'~') => {
                 self.at += 2;
@@ -67,21 +67,21 @@ impl Parser<'_> {
         }))
     }
 
-    fn range_end(&mut self) -> Result<End> {
+    fn range_end(&mut self) -> Result<RangeEnd> {
         if let Some(c @ (b'+' | b'~')) = self.peek() {
             self.at += 1;
             let Some(n) = self.number() else {
                 self.at += 1;
                 return self.error("expected number after +/~");
             };
-            return Ok(if c == b'+' { End::Count(n) } else { End::Multiple(n) });
+            return Ok(if c == b'+' { RangeEnd::Count(n) } else { RangeEnd::Multiple(n) });
         }
         match self.address() {
-            Ok(Some(Address::Line(n))) => Ok(End::Line(n)),
-            Ok(Some(Address::Zero)) => Ok(End::Line(0)),
-            Ok(Some(Address::Last)) => Ok(End::Last),
-            Ok(Some(Address::Regex(p))) => Ok(End::Regex(p)),
-            Ok(Some(Address::Step(a, b))) => Ok(End::Step(a, b)),
+            Ok(Some(SedAddress::Line(n))) => Ok(RangeEnd::Line(n)),
+            Ok(Some(SedAddress::Zero)) => Ok(RangeEnd::Line(0)),
+            Ok(Some(SedAddress::Last)) => Ok(RangeEnd::Last),
+            Ok(Some(SedAddress::Regex(p))) => Ok(RangeEnd::Regex(p)),
+            Ok(Some(SedAddress::Step(a, b))) => Ok(RangeEnd::Step(a, b)),
             Ok(None) => {
                 self.at += 1;
                 self.error("unexpected `,'")
@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     /// `/re/flags` or `\cREc` and flags.
-    fn address_pattern(&mut self) -> Result<Pattern> {
+    fn address_pattern(&mut self) -> Result<SedPattern> {
         if self.take() == Some(b'\\') {
             self.at += 1;
         }

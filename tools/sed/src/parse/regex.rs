@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use box_text::regex::{Options, Regex, Syntax};
+use box_text::regex::{Regex, RegexOptions, RegexSyntax};
 
-use super::{Parser, Result};
-use crate::script::Pattern;
+use super::{Result, SedParser};
+use crate::script::SedPattern;
 
-impl Parser<'_> {
+impl SedParser<'_> {
     /// Reads up to an unescaped delimiter, which is taken too. `\n` stays, an escaped
     /// delimiter loses its backslash. In a pattern a bracket expression may hold the delimiter.
     /// `None` if the text ends (or, in a pattern, the line).
@@ -74,16 +74,21 @@ impl Parser<'_> {
     }
 
     /// Compiles a pattern's text.
-    pub(super) fn pattern(&mut self, body: &[u8], icase: bool, multiline: bool) -> Result<Pattern> {
+    pub(super) fn pattern(
+        &mut self,
+        body: &[u8],
+        icase: bool,
+        multiline: bool,
+    ) -> Result<SedPattern> {
         if body.is_empty() {
             if icase || multiline {
                 return self.error("cannot specify modifiers on empty regexp");
             }
-            return Ok(Pattern::Last);
+            return Ok(SedPattern::Last);
         }
         let body = resolve(body);
-        let syntax = if self.dialect.extended { Syntax::Ere } else { Syntax::Bre };
-        let mut options = Options::new(syntax).icase(icase).utf8(self.dialect.utf8);
+        let syntax = if self.dialect.extended { RegexSyntax::Ere } else { RegexSyntax::Bre };
+        let mut options = RegexOptions::new(syntax).icase(icase).utf8(self.dialect.utf8);
         // GNU compiles `M` with REG_NEWLINE.
         options = options.newline_apart(multiline);
         match (multiline, self.dialect.null_data) {
@@ -92,7 +97,7 @@ impl Parser<'_> {
             (multiline, _) => options = options.multiline(multiline),
         }
         match Regex::new(&body, &options) {
-            Ok(re) => Ok(Pattern::Regex(Rc::new(re))),
+            Ok(re) => Ok(SedPattern::Regex(Rc::new(re))),
             Err(e) => self.error(e.to_string()),
         }
     }

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use box_text::number::utf8_len;
 
 use super::regex::escape;
-use super::{Parser, Result};
-use crate::script::{Action, Case, Part, Pattern, Substitute, Translate};
+use super::{Result, SedParser};
+use crate::script::{CaseChange, SedAction, SedPart, SedPattern, SedSubstitute, Translate};
 
-impl Parser<'_> {
+impl SedParser<'_> {
     fn delimiter(&mut self, unterminated: &str) -> Result<u8> {
         match self.take() {
             Some(c) if c != b'\n' => {
@@ -25,7 +25,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn substitute(&mut self) -> Result<Action> {
+    pub(super) fn substitute(&mut self) -> Result<SedAction> {
         const UNTERMINATED: &str = "unterminated `s' command";
         let delimiter = self.delimiter(UNTERMINATED)?;
         let Some(body) = self.delimited(delimiter, true) else { return self.error(UNTERMINATED) };
@@ -33,10 +33,10 @@ impl Parser<'_> {
             return self.error(UNTERMINATED);
         };
         let parts = replacement_parts(&replacement, self.dialect.posix);
-        let mut s = Substitute {
-            pattern: Pattern::Last,
-            groups: parts.iter().any(|p| matches!(p, Part::Group(n) if *n > 0)),
-            cases: parts.iter().any(|p| matches!(p, Part::Case(_))),
+        let mut s = SedSubstitute {
+            pattern: SedPattern::Last,
+            groups: parts.iter().any(|p| matches!(p, SedPart::Group(n) if *n > 0)),
+            cases: parts.iter().any(|p| matches!(p, SedPart::Case(_))),
             parts,
             global: false,
             number: 1,
@@ -47,17 +47,17 @@ impl Parser<'_> {
         };
         let (icase, multiline) = self.flags(&mut s)?;
         s.pattern = self.pattern(&body, icase, multiline)?;
-        if let Pattern::Regex(re) = &s.pattern {
-            let most = s.parts.iter().map(|p| if let Part::Group(n) = p { *n } else { 0 }).max();
+        if let SedPattern::Regex(re) = &s.pattern {
+            let most = s.parts.iter().map(|p| if let SedPart::Group(n) = p { *n } else { 0 }).max();
             if let Some(n) = most.filter(|n| *n > re.group_count()) {
                 return self.error(format!("invalid reference \\{n} on `s' command's RHS"));
             }
         }
-        Ok(Action::Substitute(Box::new(s)))
+        Ok(SedAction::Substitute(Box::new(s)))
     }
 
     /// Flags up to the end of the command; whether case is ignored and lines matter.
-    fn flags(&mut self, s: &mut Substitute) -> Result<(bool, bool)> {
+    fn flags(&mut self, s: &mut SedSubstitute) -> Result<(bool, bool)> {
         let (mut icase, mut multiline, mut numbered) = (false, false, false);
         loop {
             let Some(c) = self.take() else { return Ok((icase, multiline)) };
@@ -111,7 +111,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn translate(&mut self) -> Result<Action> {
+    pub(super) fn translate(&mut self) -> Result<SedAction> {
         const UNTERMINATED: &str = "unterminated `y' command";
         let delimiter = self.delimiter(UNTERMINATED)?;
         let Some(from) = self.translate_side(delimiter) else { return self.error(UNTERMINATED) };
@@ -135,7 +135,7 @@ impl Parser<'_> {
             });
             Translate::Characters(map)
         };
-        Ok(Action::Translate(Box::new(table)))
+        Ok(SedAction::Translate(Box::new(table)))
     }
 
     /// One side of `y`, escapes resolved.
@@ -181,20 +181,20 @@ impl Parser<'_> {
 }
 
 /// Takes a replacement apart.
-fn replacement_parts(text: &[u8], posix: bool) -> Vec<Part> {
+fn replacement_parts(text: &[u8], posix: bool) -> Vec<SedPart> {
     let mut parts = Vec::new();
     let mut plain = Vec::new();
     let mut at = 0;
-    let push = |parts: &mut Vec<Part>, plain: &mut Vec<u8>, part: Part| {
+    let push = |parts: &mut Vec<SedPart>, plain: &mut Vec<u8>, part: SedPart| {
         if !plain.is_empty() {
-            parts.push(Part::Text(std::mem::take(plain)));
+            parts.push(SedPart::Text(std::mem::take(plain)));
         }
         parts.push(part);
     };
     while at < text.len() {
         let c = text[at];
         if c == b'&' {
-            push(&mut parts, &mut plain, Part::Group(0));
+            push(&mut parts, &mut plain, SedPart::Group(0));
             at += 1;
             continue;
         }
@@ -206,19 +206,19 @@ fn replacement_parts(text: &[u8], posix: bool) -> Vec<Part> {
         let rest = &text[at + 1..];
         at += 2;
         let case = match rest[0] {
-            b'U' => Some(Case::Upper),
-            b'L' => Some(Case::Lower),
-            b'E' => Some(Case::Off),
-            b'u' => Some(Case::UpperOne),
-            b'l' => Some(Case::LowerOne),
+            b'U' => Some(CaseChange::Upper),
+            b'L' => Some(CaseChange::Lower),
+            b'E' => Some(CaseChange::Off),
+            b'u' => Some(CaseChange::UpperOne),
+            b'l' => Some(CaseChange::LowerOne),
             _ => None,
         };
         match rest[0] {
-            d @ b'0'..=b'9' => push(&mut parts, &mut plain, Part::Group(usize::from(d - b'0'))),
+            d @ b'0'..=b'9' => push(&mut parts, &mut plain, SedPart::Group(usize::from(d - b'0'))),
             b'n' => plain.push(b'\n'),
             _ if case.is_some() && !posix => {
                 if let Some(case) = case {
-                    push(&mut parts, &mut plain, Part::Case(case));
+                    push(&mut parts, &mut plain, SedPart::Case(case));
                 }
             }
             other => match escape(rest) {
@@ -231,7 +231,7 @@ fn replacement_parts(text: &[u8], posix: bool) -> Vec<Part> {
         }
     }
     if !plain.is_empty() {
-        parts.push(Part::Text(plain));
+        parts.push(SedPart::Text(plain));
     }
     parts
 }

@@ -1,10 +1,10 @@
 //! Arguments that are text: of `a`, `i`, `c`; file names; labels.
 
 use super::regex::escape;
-use super::{Parser, Result};
-use crate::script::Action;
+use super::{Result, SedParser};
+use crate::script::SedAction;
 
-impl Parser<'_> {
+impl SedParser<'_> {
     /// The text of `a`, `i`, `c`: after `\` and a newline (POSIX) or on the line itself (GNU).
     /// Ends at a newline that has no backslash before it; the newline is part of it.
     pub(super) fn text_argument(&mut self) -> Result<Vec<u8>> {
@@ -80,14 +80,14 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    pub(super) fn file_command(&mut self, c: u8) -> Result<Action> {
+    pub(super) fn file_command(&mut self, c: u8) -> Result<SedAction> {
         self.no_sandbox()?;
         let name = self.file_name()?;
         Ok(match c {
-            b'r' => Action::ReadFile(name),
-            b'R' => Action::ReadLine(name),
-            b'w' => Action::Write(self.output(&name)),
-            _ => Action::WriteFirst(self.output(&name)),
+            b'r' => SedAction::ReadFile(name),
+            b'R' => SedAction::ReadLine(name),
+            b'w' => SedAction::Write(self.output(&name)),
+            _ => SedAction::WriteFirst(self.output(&name)),
         })
     }
 

@@ -2,7 +2,7 @@
 
 /// Where the escapes stand; the sets differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub enum EscapeDialect {
     /// `$'...'`: `\'`, `\cX` is a control character, `\x{...}`, ends at the first NUL.
     AnsiC,
     /// `echo -e`: octal only as `\0nnn`, `\c` ends all output.
@@ -17,26 +17,26 @@ pub enum Dialect {
     GnuFormat,
 }
 
-impl Dialect {
+impl EscapeDialect {
     /// Whether it is that of a `printf` format.
     fn is_format(self) -> bool {
-        matches!(self, Dialect::Format | Dialect::GnuFormat)
+        matches!(self, EscapeDialect::Format | EscapeDialect::GnuFormat)
     }
 }
 
 /// Result of [`decode`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Decoded {
+pub struct DecodedText {
     pub bytes: Vec<u8>,
     /// `\c` was met: no more output at all.
     pub stop: bool,
     /// What `printf` complains about (the escape stays as it is).
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<EscapeWarning>,
 }
 
 /// A malformed escape in a `printf` format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Warning {
+pub enum EscapeWarning {
     /// `missing hex digit for \x`
     MissingHexDigit,
     /// `missing unicode digit for \u` (or `\U`, as given)
@@ -44,8 +44,8 @@ pub enum Warning {
 }
 
 /// Decodes the escapes of a whole text.
-pub fn decode(text: &[u8], dialect: Dialect) -> Decoded {
-    let mut out = Decoded { bytes: Vec::with_capacity(text.len()), ..Decoded::default() };
+pub fn decode(text: &[u8], dialect: EscapeDialect) -> DecodedText {
+    let mut out = DecodedText { bytes: Vec::with_capacity(text.len()), ..DecodedText::default() };
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'\\', rest) {
         out.bytes.extend_from_slice(&rest[..at]);
@@ -55,7 +55,7 @@ pub fn decode(text: &[u8], dialect: Dialect) -> Decoded {
         if out.stop {
             return out;
         }
-        if dialect == Dialect::AnsiC && out.bytes[start..].contains(&0) {
+        if dialect == EscapeDialect::AnsiC && out.bytes[start..].contains(&0) {
             out.bytes.truncate(start);
             return out;
         }
@@ -67,7 +67,7 @@ pub fn decode(text: &[u8], dialect: Dialect) -> Decoded {
 
 /// The bytes of a `$'...'` string, given the text between its quotes.
 pub fn ansi_c(text: &[u8]) -> Vec<u8> {
-    decode(text, Dialect::AnsiC).bytes
+    decode(text, EscapeDialect::AnsiC).bytes
 }
 
 /// The control character that C writes as a backslash and this letter (ISO C 6.4.4.4).
@@ -98,17 +98,19 @@ pub fn push_escaped(byte: u8, out: &mut Vec<u8>) {
 }
 
 /// Decodes one escape, given what follows its backslash; returns how much it took.
-fn escape(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
+fn escape(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
     let Some(&byte) = rest.first() else {
         out.bytes.push(b'\\');
         return 0;
     };
     let plain = match byte {
-        b'E' | b'u' | b'U' if dialect == Dialect::GnuEcho => return keep(byte, out),
+        b'E' | b'u' | b'U' if dialect == EscapeDialect::GnuEcho => return keep(byte, out),
         b'e' | b'E' => 0x1b,
         b'\\' => b'\\',
-        b'"' if dialect == Dialect::GnuFormat => byte,
-        b'\'' | b'"' | b'?' if matches!(dialect, Dialect::AnsiC | Dialect::Format) => byte,
+        b'"' if dialect == EscapeDialect::GnuFormat => byte,
+        b'\'' | b'"' | b'?' if matches!(dialect, EscapeDialect::AnsiC | EscapeDialect::Format) => {
+            byte
+        }
         b'0'..=b'7' => return octal(rest, dialect, out),
         b'x' => return hex(rest, dialect, out),
         b'u' | b'U' => return unicode(rest, dialect, out),
@@ -122,16 +124,16 @@ fn escape(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     1
 }
 
-fn keep(byte: u8, out: &mut Decoded) -> usize {
+fn keep(byte: u8, out: &mut DecodedText) -> usize {
     out.bytes.extend_from_slice(&[b'\\', byte]);
     1
 }
 
-fn octal(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
+fn octal(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
     // `\0nnn` has three digits after the zero, `\nnn` three in all.
-    let zero_form =
-        rest[0] == b'0' && matches!(dialect, Dialect::Echo | Dialect::GnuEcho | Dialect::PrintfB);
-    if dialect == Dialect::Echo && !zero_form {
+    let zero_form = rest[0] == b'0'
+        && matches!(dialect, EscapeDialect::Echo | EscapeDialect::GnuEcho | EscapeDialect::PrintfB);
+    if dialect == EscapeDialect::Echo && !zero_form {
         return keep(rest[0], out);
     }
     let limit = if zero_form { 4 } else { 3 };
@@ -152,8 +154,8 @@ fn hex_digits(rest: &[u8], limit: usize) -> (u32, usize) {
     (value, count)
 }
 
-fn hex(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
-    if dialect == Dialect::AnsiC && rest.get(1) == Some(&b'{') {
+fn hex(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
+    if dialect == EscapeDialect::AnsiC && rest.get(1) == Some(&b'{') {
         let (value, count) = hex_digits(&rest[2..], usize::MAX);
         let closed = rest.get(2 + count) == Some(&b'}');
         if count > 0 {
@@ -166,8 +168,8 @@ fn hex(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     }
     let (value, count) = hex_digits(&rest[1..], 2);
     if count == 0 {
-        if dialect.is_format() || dialect == Dialect::PrintfB {
-            out.warnings.push(Warning::MissingHexDigit);
+        if dialect.is_format() || dialect == EscapeDialect::PrintfB {
+            out.warnings.push(EscapeWarning::MissingHexDigit);
         }
         return keep(b'x', out);
     }
@@ -175,11 +177,11 @@ fn hex(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     1 + count
 }
 
-fn unicode(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
+fn unicode(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
     let (value, count) = hex_digits(&rest[1..], if rest[0] == b'u' { 4 } else { 8 });
     if count == 0 {
-        if dialect.is_format() || dialect == Dialect::PrintfB {
-            out.warnings.push(Warning::MissingUnicodeDigit(rest[0]));
+        if dialect.is_format() || dialect == EscapeDialect::PrintfB {
+            out.warnings.push(EscapeWarning::MissingUnicodeDigit(rest[0]));
         }
         return keep(rest[0], out);
     }
@@ -187,14 +189,17 @@ fn unicode(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     1 + count
 }
 
-fn control(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
+fn control(rest: &[u8], dialect: EscapeDialect, out: &mut DecodedText) -> usize {
     match dialect {
-        Dialect::Echo | Dialect::GnuEcho | Dialect::PrintfB | Dialect::GnuFormat => {
+        EscapeDialect::Echo
+        | EscapeDialect::GnuEcho
+        | EscapeDialect::PrintfB
+        | EscapeDialect::GnuFormat => {
             out.stop = true;
             1
         }
-        Dialect::Format => keep(b'c', out),
-        Dialect::AnsiC => {
+        EscapeDialect::Format => keep(b'c', out),
+        EscapeDialect::AnsiC => {
             let Some(&byte) = rest.get(1) else { return keep(b'c', out) };
             out.bytes.push(if byte == b'?' { 0x7f } else { byte.to_ascii_uppercase() & 0x1f });
             // `\c\\`: the backslash itself was written escaped.
@@ -228,7 +233,7 @@ mod tests {
     use super::*;
 
     fn all(text: &str) -> [Vec<u8>; 4] {
-        [Dialect::Echo, Dialect::PrintfB, Dialect::Format, Dialect::AnsiC]
+        [EscapeDialect::Echo, EscapeDialect::PrintfB, EscapeDialect::Format, EscapeDialect::AnsiC]
             .map(|d| decode(text.as_bytes(), d).bytes)
     }
 
@@ -260,7 +265,10 @@ mod tests {
                 assert_eq!(g.as_slice(), *e, "{text} dialect {k}");
             }
         }
-        assert_eq!(decode(br"\x", Dialect::Format).warnings, [Warning::MissingHexDigit]);
-        assert!(decode(br"a\cb", Dialect::Echo).stop);
+        assert_eq!(
+            decode(br"\x", EscapeDialect::Format).warnings,
+            [EscapeWarning::MissingHexDigit]
+        );
+        assert!(decode(br"a\cb", EscapeDialect::Echo).stop);
     }
 }

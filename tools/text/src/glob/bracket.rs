@@ -10,12 +10,12 @@ pub(super) struct Bracket {
     ascii: [u64; 2],
     /// Inclusive ranges of code points above ASCII.
     ranges: Vec<(u32, u32)>,
-    classes: Vec<Class>,
+    classes: Vec<BracketClass>,
     ignore_case: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+enum BracketClass {
     Alnum,
     Alpha,
     Ascii,
@@ -32,23 +32,23 @@ enum Class {
     Xdigit,
 }
 
-impl Class {
-    fn by_name(name: &[u8]) -> Option<Class> {
+impl BracketClass {
+    fn by_name(name: &[u8]) -> Option<BracketClass> {
         Some(match name {
-            b"alnum" => Class::Alnum,
-            b"alpha" => Class::Alpha,
-            b"ascii" => Class::Ascii,
-            b"blank" => Class::Blank,
-            b"cntrl" => Class::Cntrl,
-            b"digit" => Class::Digit,
-            b"graph" => Class::Graph,
-            b"lower" => Class::Lower,
-            b"print" => Class::Print,
-            b"punct" => Class::Punct,
-            b"space" => Class::Space,
-            b"upper" => Class::Upper,
-            b"word" => Class::Word,
-            b"xdigit" => Class::Xdigit,
+            b"alnum" => BracketClass::Alnum,
+            b"alpha" => BracketClass::Alpha,
+            b"ascii" => BracketClass::Ascii,
+            b"blank" => BracketClass::Blank,
+            b"cntrl" => BracketClass::Cntrl,
+            b"digit" => BracketClass::Digit,
+            b"graph" => BracketClass::Graph,
+            b"lower" => BracketClass::Lower,
+            b"print" => BracketClass::Print,
+            b"punct" => BracketClass::Punct,
+            b"space" => BracketClass::Space,
+            b"upper" => BracketClass::Upper,
+            b"word" => BracketClass::Word,
+            b"xdigit" => BracketClass::Xdigit,
             _ => return None,
         })
     }
@@ -56,32 +56,32 @@ impl Class {
     fn has(self, code: u32) -> bool {
         let Some(c) = char::from_u32(code) else { return false };
         match self {
-            Class::Alnum => c.is_alphanumeric(),
-            Class::Alpha => c.is_alphabetic(),
-            Class::Ascii => c.is_ascii(),
-            Class::Blank => {
+            BracketClass::Alnum => c.is_alphanumeric(),
+            BracketClass::Alpha => c.is_alphabetic(),
+            BracketClass::Ascii => c.is_ascii(),
+            BracketClass::Blank => {
                 c == ' ' || c == '\t' || (!c.is_ascii() && c.is_whitespace() && !is_line_break(c))
             }
-            Class::Cntrl => c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'),
-            Class::Digit => c.is_ascii_digit(),
-            Class::Graph => is_graphic(c),
-            Class::Lower => c.is_lowercase(),
-            Class::Print => {
+            BracketClass::Cntrl => c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'),
+            BracketClass::Digit => c.is_ascii_digit(),
+            BracketClass::Graph => is_graphic(c),
+            BracketClass::Lower => c.is_lowercase(),
+            BracketClass::Print => {
                 c == ' '
                     || is_graphic(c)
                     || (!c.is_ascii() && c.is_whitespace() && !is_line_break(c))
             }
-            Class::Punct => {
+            BracketClass::Punct => {
                 if c.is_ascii() {
                     c.is_ascii_punctuation()
                 } else {
                     is_graphic(c) && !c.is_alphanumeric()
                 }
             }
-            Class::Space => c.is_whitespace() && c != '\u{85}' && c != '\u{a0}',
-            Class::Upper => c.is_uppercase(),
-            Class::Word => c.is_alphanumeric() || c == '_',
-            Class::Xdigit => c.is_ascii_hexdigit(),
+            BracketClass::Space => c.is_whitespace() && c != '\u{85}' && c != '\u{a0}',
+            BracketClass::Upper => c.is_uppercase(),
+            BracketClass::Word => c.is_alphanumeric() || c == '_',
+            BracketClass::Xdigit => c.is_ascii_hexdigit(),
         }
     }
 }
@@ -127,7 +127,7 @@ impl Bracket {
         }
     }
 
-    fn add_class(&mut self, class: Class) {
+    fn add_class(&mut self, class: BracketClass) {
         for code in 0..0x80 {
             if class.has(code) {
                 self.add_range(code, code);
@@ -167,7 +167,11 @@ const MAX_LENGTH: usize = 4096;
 
 /// Parses the bracket expression that opens at `at` (the `[`). Returns it with the position
 /// behind its `]`; `None` where it never closes and `[` is an ordinary character.
-pub(super) fn parse(text: &[u8], at: usize, options: super::Options) -> Option<(Bracket, usize)> {
+pub(super) fn parse(
+    text: &[u8],
+    at: usize,
+    options: super::GlobOptions,
+) -> Option<(Bracket, usize)> {
     let text = &text[..text.len().min(at + MAX_LENGTH)];
     let mut i = at + 1;
     let negated = matches!(text.get(i), Some(b'!' | b'^'));
@@ -186,7 +190,7 @@ pub(super) fn parse(text: &[u8], at: usize, options: super::Options) -> Option<(
             && text.get(i + 1) == Some(&b':')
             && let Some((name, end)) = delimited(text, i + 2, b':')
         {
-            if let Some(class) = Class::by_name(name) {
+            if let Some(class) = BracketClass::by_name(name) {
                 // Without regard to case `[[:upper:]]` and `[[:lower:]]` still mean what they say in bash.
                 bracket.add_class_exact(class);
             }
@@ -220,7 +224,7 @@ pub(super) fn parse(text: &[u8], at: usize, options: super::Options) -> Option<(
 
 /// Whether the expression that opens at `at` and does not close reaches the end of the text behind
 /// a backslash, or a dash that wants the end of a range.
-pub(super) fn breaks_off(text: &[u8], at: usize, options: super::Options) -> bool {
+pub(super) fn breaks_off(text: &[u8], at: usize, options: super::GlobOptions) -> bool {
     let mut i = at + 1;
     if matches!(text.get(i), Some(b'!' | b'^')) {
         i += 1;
@@ -248,7 +252,7 @@ pub(super) fn breaks_off(text: &[u8], at: usize, options: super::Options) -> boo
 }
 
 impl Bracket {
-    fn add_class_exact(&mut self, class: Class) {
+    fn add_class_exact(&mut self, class: BracketClass) {
         let ignore_case = std::mem::replace(&mut self.ignore_case, false);
         self.add_class(class);
         self.ignore_case = ignore_case;
@@ -256,7 +260,7 @@ impl Bracket {
 }
 
 /// One end of a range: a character, `\c`, or `[.name.]`; the code is `None` for an unknown name.
-fn element(text: &[u8], at: usize, options: super::Options) -> Option<(Option<u32>, usize)> {
+fn element(text: &[u8], at: usize, options: super::GlobOptions) -> Option<(Option<u32>, usize)> {
     if text.get(at) == Some(&b'[')
         && text.get(at + 1) == Some(&b'.')
         && let Some((name, end)) = delimited(text, at + 2, b'.')

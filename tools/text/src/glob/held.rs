@@ -4,77 +4,82 @@
 //! two are passed over; with `?(..)` it is tried where the star begins only. And a star before `!(..)`
 //! that begins at the end matches without looking further: `a*!(b)c` matches `a`.
 
-use super::set::Set;
+use super::set::IntervalSet;
 use super::sim::{Direction, Sim};
-use super::{Group, Node};
+use super::{ExtGroup, GlobNode};
 
 /// How many stars of a sequence are held: each holds all behind it, and matching recurses.
 const MAX_HELD: usize = 8;
 
 /// A star and what is behind it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Held {
+pub(super) struct HeldStar {
     /// The nodes behind the star.
-    nodes: Vec<Node>,
+    nodes: Vec<GlobNode>,
     /// How many of them, in front, are passed over.
     passed: usize,
     /// The next one is `!(..)`.
     negated: bool,
 }
 
-impl Held {
+impl HeldStar {
     /// A star before the rest of a pattern that begins like `!(..)` and does not end.
-    pub(super) fn unclosed(text: &[u8]) -> Held {
-        Held { nodes: vec![Node::Literal(text.into())], passed: 0, negated: true }
+    pub(super) fn unclosed(text: &[u8]) -> HeldStar {
+        HeldStar { nodes: vec![GlobNode::Literal(text.into())], passed: 0, negated: true }
     }
 }
 
 /// Puts stars for which it makes a difference together with what is behind them.
-pub(super) fn hold(mut nodes: Vec<Node>) -> Vec<Node> {
+pub(super) fn hold(mut nodes: Vec<GlobNode>) -> Vec<GlobNode> {
     let mut count = 0;
     for at in (0..nodes.len()).rev() {
-        if nodes[at] != Node::Star || count == MAX_HELD {
+        if nodes[at] != GlobNode::Star || count == MAX_HELD {
             continue;
         }
         let behind = &nodes[at + 1..];
         let passed = behind.iter().take_while(|node| is_passed_over(node)).count();
-        let Some(Node::Group(kind, _)) = behind.get(passed) else { continue };
-        let negated = *kind == Group::Not;
+        let Some(GlobNode::Group(kind, _)) = behind.get(passed) else { continue };
+        let negated = *kind == ExtGroup::Not;
         if negated || all_empty(&behind[passed..]) {
             let behind = nodes.split_off(at + 1);
-            nodes[at] = Node::Held(Box::new(Held { nodes: behind, passed, negated }));
+            nodes[at] = GlobNode::Held(Box::new(HeldStar { nodes: behind, passed, negated }));
             count += 1;
         }
     }
     nodes
 }
 
-fn is_passed_over(node: &Node) -> bool {
-    matches!(node, Node::Group(Group::Optional | Group::Star, _))
+fn is_passed_over(node: &GlobNode) -> bool {
+    matches!(node, GlobNode::Group(ExtGroup::Optional | ExtGroup::Star, _))
 }
 
 /// Whether the nodes may match nothing at all.
-fn all_empty(nodes: &[Node]) -> bool {
-    let any = |alternatives: &[Vec<Node>]| alternatives.iter().any(|nodes| all_empty(nodes));
+fn all_empty(nodes: &[GlobNode]) -> bool {
+    let any = |alternatives: &[Vec<GlobNode>]| alternatives.iter().any(|nodes| all_empty(nodes));
     nodes.iter().all(|node| match node {
-        Node::Literal(text) => text.is_empty(),
-        Node::Folded(chars) => chars.is_empty(),
-        Node::Any | Node::Bracket(_) => false,
-        Node::Star | Node::Group(Group::Optional | Group::Star, _) => true,
-        Node::Group(Group::One | Group::Plus, alternatives) => any(alternatives),
-        Node::Group(Group::Not, alternatives) => !any(alternatives),
-        Node::Held(held) => held.negated || all_empty(&held.nodes),
+        GlobNode::Literal(text) => text.is_empty(),
+        GlobNode::Folded(chars) => chars.is_empty(),
+        GlobNode::Any | GlobNode::Bracket(_) => false,
+        GlobNode::Star | GlobNode::Group(ExtGroup::Optional | ExtGroup::Star, _) => true,
+        GlobNode::Group(ExtGroup::One | ExtGroup::Plus, alternatives) => any(alternatives),
+        GlobNode::Group(ExtGroup::Not, alternatives) => !any(alternatives),
+        GlobNode::Held(held) => held.negated || all_empty(&held.nodes),
     })
 }
 
 impl Sim<'_> {
-    pub(super) fn held(&mut self, held: &Held, set: Set, direction: Direction) -> Set {
+    pub(super) fn held(
+        &mut self,
+        held: &HeldStar,
+        set: IntervalSet,
+        direction: Direction,
+    ) -> IntervalSet {
         let rest = &held.nodes[held.passed..];
         let mut out = self.anywhere(rest, &set, direction);
         for at in 0..held.passed {
             let nodes = &held.nodes[at..];
             let found = match &nodes[0] {
-                Node::Group(Group::Optional, _) => self.run(nodes, set.clone(), direction),
+                GlobNode::Group(ExtGroup::Optional, _) => self.run(nodes, set.clone(), direction),
                 _ => self.anywhere(nodes, &set, direction),
             };
             out = out.union(found);
@@ -83,7 +88,12 @@ impl Sim<'_> {
     }
 
     /// A star and these nodes, which take something.
-    fn anywhere(&mut self, nodes: &[Node], set: &Set, direction: Direction) -> Set {
+    fn anywhere(
+        &mut self,
+        nodes: &[GlobNode],
+        set: &IntervalSet,
+        direction: Direction,
+    ) -> IntervalSet {
         match direction {
             Direction::Forward => {
                 let from = self.star(set, direction);
@@ -97,7 +107,12 @@ impl Sim<'_> {
     }
 
     /// As [`Sim::run`] without the empty match.
-    fn taking_something(&mut self, nodes: &[Node], set: Set, direction: Direction) -> Set {
+    fn taking_something(
+        &mut self,
+        nodes: &[GlobNode],
+        set: IntervalSet,
+        direction: Direction,
+    ) -> IntervalSet {
         if !all_empty(nodes) {
             return self.run(nodes, set, direction);
         }
@@ -105,15 +120,15 @@ impl Sim<'_> {
         for &(first, last) in set.ranges() {
             for at in first..=last {
                 if self.is_boundary(at) {
-                    let place = Set::single(at);
+                    let place = IntervalSet::single(at);
                     let reached = self.run(nodes, place.clone(), direction).minus(&place);
                     out.extend_from_slice(reached.ranges());
                 }
             }
             if out.len() > 4096 {
-                out = Set::from_unsorted(out).ranges().to_vec();
+                out = IntervalSet::from_unsorted(out).ranges().to_vec();
             }
         }
-        Set::from_unsorted(out)
+        IntervalSet::from_unsorted(out)
     }
 }

@@ -1,23 +1,23 @@
 //! Pattern text to nodes.
 
 use super::bracket::{self, Bracket};
-use super::held::{self, Held};
-use super::{Group, Node, Options, char_at, fold};
+use super::held::{self, HeldStar};
+use super::{ExtGroup, GlobNode, GlobOptions, char_at, fold};
 
 /// Groups nested deeper than this are taken as text: the matcher recurses over them.
 const MAX_DEPTH: usize = 100;
 
-pub(super) fn parse(text: &[u8], options: Options) -> Vec<Node> {
+pub(super) fn parse(text: &[u8], options: GlobOptions) -> Vec<GlobNode> {
     let closes = if options.extglob { group_ends(text, options) } else { Vec::new() };
     let last_close = memchr::memrchr(b']', text).unwrap_or(0);
     let breaks_off = options.escape && text.ends_with(b"\\") || text.ends_with(b"-");
-    let mut parser = Parser { text, options, closes, last_close, breaks_off, at: 0 };
+    let mut parser = GlobParser { text, options, closes, last_close, breaks_off, at: 0 };
     parser.sequence(text.len(), 0)
 }
 
-struct Parser<'t> {
+struct GlobParser<'t> {
     text: &'t [u8],
-    options: Options,
+    options: GlobOptions,
     /// Opening parenthesis and closing parenthesis of each group, sorted.
     closes: Vec<(usize, usize)>,
     /// The last `]`: no bracket expression opens behind it.
@@ -27,10 +27,10 @@ struct Parser<'t> {
     at: usize,
 }
 
-impl Parser<'_> {
+impl GlobParser<'_> {
     /// Nodes up to `end`; within a group (`depth` > 0) also up to a bar.
-    fn sequence(&mut self, end: usize, depth: usize) -> Vec<Node> {
-        let mut nodes = Builder { nodes: Vec::new(), text: Vec::new(), options: self.options };
+    fn sequence(&mut self, end: usize, depth: usize) -> Vec<GlobNode> {
+        let mut nodes = NodeBuilder { nodes: Vec::new(), text: Vec::new(), options: self.options };
         // Open plain parentheses inside a group: their bars are text.
         let mut plain = 0usize;
         while self.at < end {
@@ -47,7 +47,7 @@ impl Parser<'_> {
                     (true, b'?' | b'*') => {}
                     (true, b'!') => {
                         nodes.nodes.pop();
-                        nodes.push(Node::Held(Box::new(Held::unclosed(rest))));
+                        nodes.push(GlobNode::Held(Box::new(HeldStar::unclosed(rest))));
                     }
                     _ => nodes.text.extend_from_slice(rest),
                 }
@@ -57,16 +57,16 @@ impl Parser<'_> {
                 b'|' if depth > 0 && plain == 0 => break,
                 b'*' => {
                     self.at += 1;
-                    nodes.push(Node::Star);
+                    nodes.push(GlobNode::Star);
                 }
                 b'?' => {
                     self.at += 1;
-                    nodes.push(Node::Any);
+                    nodes.push(GlobNode::Any);
                 }
                 b'[' => match self.bracket(end) {
                     Some((bracket, next)) => {
                         self.at = next;
-                        nodes.push(Node::Bracket(Box::new(bracket)));
+                        nodes.push(GlobNode::Bracket(Box::new(bracket)));
                     }
                     None => {
                         self.at += 1;
@@ -80,7 +80,7 @@ impl Parser<'_> {
                 b'\\' if self.options.escape && self.at + 1 == end && nodes.at_star() => {
                     // What such a backslash should quote is looked for behind the star.
                     self.at += 1;
-                    nodes.push(Node::Bracket(Box::new(Bracket::nothing())));
+                    nodes.push(GlobNode::Bracket(Box::new(Bracket::nothing())));
                 }
                 _ => {
                     match byte {
@@ -123,7 +123,7 @@ impl Parser<'_> {
         Some(self.closes[index].1)
     }
 
-    fn group(&mut self, byte: u8, depth: usize) -> Option<Node> {
+    fn group(&mut self, byte: u8, depth: usize) -> Option<GlobNode> {
         let kind = group_kind(byte)?;
         if depth >= MAX_DEPTH || self.text.get(self.at + 1) != Some(&b'(') {
             return None;
@@ -139,24 +139,24 @@ impl Parser<'_> {
             self.at += 1; // the bar
         }
         self.at = close + 1;
-        Some(Node::Group(kind, alternatives))
+        Some(GlobNode::Group(kind, alternatives))
     }
 }
 
-fn group_kind(byte: u8) -> Option<Group> {
+fn group_kind(byte: u8) -> Option<ExtGroup> {
     Some(match byte {
-        b'?' => Group::Optional,
-        b'*' => Group::Star,
-        b'+' => Group::Plus,
-        b'@' => Group::One,
-        b'!' => Group::Not,
+        b'?' => ExtGroup::Optional,
+        b'*' => ExtGroup::Star,
+        b'+' => ExtGroup::Plus,
+        b'@' => ExtGroup::One,
+        b'!' => ExtGroup::Not,
         _ => return None,
     })
 }
 
 /// Where each parenthesis that may open a group closes: one pass with a stack, so that many
 /// unclosed groups stay linear. Plain parentheses count only inside a group.
-fn group_ends(text: &[u8], options: Options) -> Vec<(usize, usize)> {
+fn group_ends(text: &[u8], options: GlobOptions) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut stack: Vec<usize> = Vec::new();
     let last_close = memchr::memrchr(b']', text).unwrap_or(0);
@@ -187,21 +187,21 @@ fn group_ends(text: &[u8], options: Options) -> Vec<(usize, usize)> {
 }
 
 /// Collects nodes, joining text and stars.
-struct Builder {
-    nodes: Vec<Node>,
+struct NodeBuilder {
+    nodes: Vec<GlobNode>,
     text: Vec<u8>,
-    options: Options,
+    options: GlobOptions,
 }
 
-impl Builder {
-    fn push(&mut self, node: Node) {
+impl NodeBuilder {
+    fn push(&mut self, node: GlobNode) {
         self.flush();
         match node {
-            Node::Star if self.nodes.last() == Some(&Node::Star) => {}
+            GlobNode::Star if self.nodes.last() == Some(&GlobNode::Star) => {}
             // `*?` means `?*`.
-            Node::Any if self.nodes.last() == Some(&Node::Star) => {
+            GlobNode::Any if self.nodes.last() == Some(&GlobNode::Star) => {
                 let star = self.nodes.len() - 1;
-                self.nodes.insert(star, Node::Any);
+                self.nodes.insert(star, GlobNode::Any);
             }
             node => self.nodes.push(node),
         }
@@ -217,31 +217,31 @@ impl Builder {
         if self.options.ignore_case && foldable {
             self.nodes.push(folded(&text, self.options.utf8));
         } else {
-            self.nodes.push(Node::Literal(text.into_boxed_slice()));
+            self.nodes.push(GlobNode::Literal(text.into_boxed_slice()));
         }
     }
 
     /// Whether a star came last.
     fn at_star(&self) -> bool {
-        self.text.is_empty() && self.nodes.last() == Some(&Node::Star)
+        self.text.is_empty() && self.nodes.last() == Some(&GlobNode::Star)
     }
 
-    fn finish(mut self) -> Vec<Node> {
+    fn finish(mut self) -> Vec<GlobNode> {
         self.flush();
         held::hold(self.nodes)
     }
 }
 
-fn folded(text: &[u8], utf8: bool) -> Node {
+fn folded(text: &[u8], utf8: bool) -> GlobNode {
     let mut chars = Vec::with_capacity(text.len());
     let mut at = 0;
     while let Some((code, width)) = char_at(text, at, utf8) {
         match char::from_u32(fold(code)) {
             Some(c) => chars.push(c),
             // An invalid byte has no case: the whole text is compared as it is.
-            None => return Node::Literal(text.into()),
+            None => return GlobNode::Literal(text.into()),
         }
         at += width;
     }
-    Node::Folded(chars.into_boxed_slice())
+    GlobNode::Folded(chars.into_boxed_slice())
 }

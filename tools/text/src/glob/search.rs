@@ -2,25 +2,27 @@
 
 use memchr::memmem;
 
-use super::set::Set;
+use super::set::IntervalSet;
 use super::sim::{Direction, Sim};
 use super::simple;
-use super::{Node, Pattern, Shape};
+use super::{GlobNode, GlobPattern, PatternShape};
 
-impl Pattern {
+impl GlobPattern {
     /// Length of the shortest prefix that matches (`${x#p}`).
     pub fn shortest_prefix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
-            (Shape::Literal | Shape::Fixed, nodes) => simple::fixed(nodes, text, 0, self.options),
-            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => {
+            (PatternShape::Literal | PatternShape::Fixed, nodes) => {
+                simple::fixed(nodes, text, 0, self.options)
+            }
+            (_, [GlobNode::Star, GlobNode::Literal(l)]) if self.is_free() => {
                 memmem::find(text, l).map(|at| at + l.len())
             }
-            (_, [Node::Literal(l), Node::Star]) if self.is_free() => {
+            (_, [GlobNode::Literal(l), GlobNode::Star]) if self.is_free() => {
                 text.starts_with(l).then_some(l.len())
             }
             _ => {
                 let mut sim = Sim::new(text, self.options);
-                let ends = sim.run(&self.nodes, Set::single(0), Direction::Forward);
+                let ends = sim.run(&self.nodes, IntervalSet::single(0), Direction::Forward);
                 sim.first(&ends)
             }
         }
@@ -29,11 +31,13 @@ impl Pattern {
     /// Length of the longest prefix that matches (`${x##p}`).
     pub fn longest_prefix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
-            (Shape::Literal | Shape::Fixed, nodes) => simple::fixed(nodes, text, 0, self.options),
-            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => {
+            (PatternShape::Literal | PatternShape::Fixed, nodes) => {
+                simple::fixed(nodes, text, 0, self.options)
+            }
+            (_, [GlobNode::Star, GlobNode::Literal(l)]) if self.is_free() => {
                 memmem::rfind(text, l).map(|at| at + l.len())
             }
-            (_, [Node::Literal(l), Node::Star]) if self.is_free() => {
+            (_, [GlobNode::Literal(l), GlobNode::Star]) if self.is_free() => {
                 text.starts_with(l).then_some(text.len())
             }
             _ => self.longest_from(&mut Sim::new(text, self.options), 0),
@@ -43,14 +47,15 @@ impl Pattern {
     /// Start of the shortest suffix that matches (`${x%p}`).
     pub fn shortest_suffix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
-            (Shape::Literal | Shape::Fixed, _) => self.fixed_suffix(text),
-            (_, [Node::Literal(l), Node::Star]) if self.is_free() => memmem::rfind(text, l),
-            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => {
+            (PatternShape::Literal | PatternShape::Fixed, _) => self.fixed_suffix(text),
+            (_, [GlobNode::Literal(l), GlobNode::Star]) if self.is_free() => memmem::rfind(text, l),
+            (_, [GlobNode::Star, GlobNode::Literal(l)]) if self.is_free() => {
                 text.ends_with(l).then(|| text.len() - l.len())
             }
             _ => {
                 let mut sim = Sim::new(text, self.options);
-                let starts = sim.run(&self.nodes, Set::single(text.len()), Direction::Backward);
+                let starts =
+                    sim.run(&self.nodes, IntervalSet::single(text.len()), Direction::Backward);
                 sim.last(&starts)
             }
         }
@@ -59,12 +64,15 @@ impl Pattern {
     /// Start of the longest suffix that matches (`${x%%p}`).
     pub fn longest_suffix(&self, text: &[u8]) -> Option<usize> {
         match (self.shape, self.nodes.as_slice()) {
-            (Shape::Literal | Shape::Fixed, _) => self.fixed_suffix(text),
-            (_, [Node::Literal(l), Node::Star]) if self.is_free() => memmem::find(text, l),
-            (_, [Node::Star, Node::Literal(l)]) if self.is_free() => text.ends_with(l).then_some(0),
+            (PatternShape::Literal | PatternShape::Fixed, _) => self.fixed_suffix(text),
+            (_, [GlobNode::Literal(l), GlobNode::Star]) if self.is_free() => memmem::find(text, l),
+            (_, [GlobNode::Star, GlobNode::Literal(l)]) if self.is_free() => {
+                text.ends_with(l).then_some(0)
+            }
             _ => {
                 let mut sim = Sim::new(text, self.options);
-                let starts = sim.run(&self.nodes, Set::single(text.len()), Direction::Backward);
+                let starts =
+                    sim.run(&self.nodes, IntervalSet::single(text.len()), Direction::Backward);
                 sim.first(&starts)
             }
         }
@@ -73,8 +81,8 @@ impl Pattern {
     /// All matches from left to right, each the longest at its place, none overlapping (`${x//p/r}`).
     /// A match may be empty, except at the end of a text that is not empty, as in bash. An empty
     /// pattern has no matches.
-    pub fn matches<'p, 't>(&'p self, text: &'t [u8]) -> Matches<'p, 't> {
-        Matches { pattern: self, text, at: 0, general: None }
+    pub fn matches<'p, 't>(&'p self, text: &'t [u8]) -> GlobMatches<'p, 't> {
+        GlobMatches { pattern: self, text, at: 0, general: None }
     }
 
     /// Without restrictions on what a wildcard takes, and with literals found by their bytes.
@@ -102,37 +110,37 @@ impl Pattern {
 
     /// Upper bound of the bytes a pattern without star and group takes.
     fn longest_fixed(&self) -> usize {
-        let width = |node: &Node| match node {
-            Node::Literal(text) => text.len(),
-            Node::Folded(chars) => chars.len() * 4,
+        let width = |node: &GlobNode| match node {
+            GlobNode::Literal(text) => text.len(),
+            GlobNode::Folded(chars) => chars.len() * 4,
             _ => 4,
         };
         self.nodes.iter().map(width).sum()
     }
 
     fn longest_from(&self, sim: &mut Sim<'_>, start: usize) -> Option<usize> {
-        let ends = sim.run(&self.nodes, Set::single(start), Direction::Forward);
+        let ends = sim.run(&self.nodes, IntervalSet::single(start), Direction::Forward);
         sim.last(&ends)
     }
 }
 
 /// Iterator over matches as `(start, end)`; see [`Pattern::matches`].
-pub struct Matches<'p, 't> {
-    pattern: &'p Pattern,
+pub struct GlobMatches<'p, 't> {
+    pattern: &'p GlobPattern,
     text: &'t [u8],
     at: usize,
     /// For patterns with stars or groups: where a match can begin at all, found in one
     /// backward pass, so that hopeless places cost nothing.
-    general: Option<(Sim<'t>, Set)>,
+    general: Option<(Sim<'t>, IntervalSet)>,
 }
 
-impl Iterator for Matches<'_, '_> {
+impl Iterator for GlobMatches<'_, '_> {
     type Item = (usize, usize);
 
     fn next(&mut self) -> Option<(usize, usize)> {
         let found = match self.pattern.shape {
-            Shape::Literal => self.next_literal(),
-            Shape::Fixed => self.next_fixed(),
+            PatternShape::Literal => self.next_literal(),
+            PatternShape::Fixed => self.next_fixed(),
             _ => self.next_general(),
         }?;
         self.at = found.1;
@@ -146,7 +154,7 @@ impl Iterator for Matches<'_, '_> {
     }
 }
 
-impl Matches<'_, '_> {
+impl GlobMatches<'_, '_> {
     fn next_literal(&mut self) -> Option<(usize, usize)> {
         let literal = self.pattern.as_literal().filter(|l| !l.is_empty())?;
         let start = self.at + memmem::find(self.text.get(self.at..)?, literal)?;
@@ -171,7 +179,7 @@ impl Matches<'_, '_> {
         let (pattern, text) = (self.pattern, self.text);
         let (sim, starts) = self.general.get_or_insert_with(|| {
             let mut sim = Sim::new(text, pattern.options);
-            let anywhere = Set::range(0, text.len());
+            let anywhere = IntervalSet::range(0, text.len());
             let starts = sim.run(&pattern.nodes, anywhere, Direction::Backward);
             (sim, starts)
         });

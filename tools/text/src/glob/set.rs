@@ -5,17 +5,17 @@
 //! inside a UTF-8 character may be covered by a range; it does not count as a member.
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Set {
+pub(super) struct IntervalSet {
     ranges: Vec<(usize, usize)>,
 }
 
-impl Set {
-    pub(super) fn single(position: usize) -> Set {
-        Set { ranges: vec![(position, position)] }
+impl IntervalSet {
+    pub(super) fn single(position: usize) -> IntervalSet {
+        IntervalSet { ranges: vec![(position, position)] }
     }
 
-    pub(super) fn range(first: usize, last: usize) -> Set {
-        Set { ranges: vec![(first, last)] }
+    pub(super) fn range(first: usize, last: usize) -> IntervalSet {
+        IntervalSet { ranges: vec![(first, last)] }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -46,11 +46,11 @@ impl Set {
     }
 
     /// Collects ranges in any order.
-    pub(super) fn from_unsorted(mut ranges: Vec<(usize, usize)>) -> Set {
+    pub(super) fn from_unsorted(mut ranges: Vec<(usize, usize)>) -> IntervalSet {
         if !ranges.is_sorted() {
             ranges.sort_unstable();
         }
-        let mut set = Set::default();
+        let mut set = IntervalSet::default();
         for (first, last) in ranges {
             match set.ranges.last_mut() {
                 Some(previous) if first <= previous.1 + 1 => previous.1 = previous.1.max(last),
@@ -60,7 +60,7 @@ impl Set {
         set
     }
 
-    pub(super) fn union(self, other: Set) -> Set {
+    pub(super) fn union(self, other: IntervalSet) -> IntervalSet {
         if self.is_empty() {
             return other;
         }
@@ -69,11 +69,11 @@ impl Set {
         }
         let mut ranges = self.ranges;
         ranges.extend(other.ranges);
-        Set::from_unsorted(ranges)
+        IntervalSet::from_unsorted(ranges)
     }
 
     /// Members of `self` that are not in `other`.
-    pub(super) fn minus(&self, other: &Set) -> Set {
+    pub(super) fn minus(&self, other: &IntervalSet) -> IntervalSet {
         let mut out = Vec::new();
         let mut cut = 0;
         for &(mut first, last) in &self.ranges {
@@ -100,6 +100,6 @@ impl Set {
                 out.push((first, last));
             }
         }
-        Set { ranges: out }
+        IntervalSet { ranges: out }
     }
 }

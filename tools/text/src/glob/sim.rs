@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use memchr::memmem;
 
-use super::set::Set;
+use super::set::IntervalSet;
 use super::simple::{is_guarded_period, may_wildcard};
-use super::{Group, Node, Options, char_at, fold};
+use super::{ExtGroup, GlobNode, GlobOptions, char_at, fold};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
@@ -23,18 +23,18 @@ const MEMO_RANGES: usize = 1 << 20;
 /// One text, with what was found out about it.
 pub(super) struct Sim<'t> {
     text: &'t [u8],
-    options: Options,
+    options: GlobOptions,
     /// The text has characters of several bytes.
     wide: bool,
     /// Any character may be taken by a wildcard.
     free: bool,
     /// `(group, start)` to the complement's positions, for `!(..)` within repetitions.
-    memo: HashMap<(usize, usize, bool), Set>,
+    memo: HashMap<(usize, usize, bool), IntervalSet>,
     memo_ranges: usize,
 }
 
 impl<'t> Sim<'t> {
-    pub(super) fn new(text: &'t [u8], mut options: Options) -> Sim<'t> {
+    pub(super) fn new(text: &'t [u8], mut options: GlobOptions) -> Sim<'t> {
         let wide = options.utf8 && !text.is_ascii() && std::str::from_utf8(text).is_ok();
         // Bytes of an invalid text are characters of their own, all of them.
         options.utf8 = wide;
@@ -57,7 +57,7 @@ impl<'t> Sim<'t> {
     }
 
     /// The largest member.
-    pub(super) fn last(&self, set: &Set) -> Option<usize> {
+    pub(super) fn last(&self, set: &IntervalSet) -> Option<usize> {
         // Ends of ranges are boundaries except where a difference cut one off.
         let mut limit = set.last()?;
         loop {
@@ -73,12 +73,12 @@ impl<'t> Sim<'t> {
     }
 
     /// The smallest member.
-    pub(super) fn first(&self, set: &Set) -> Option<usize> {
+    pub(super) fn first(&self, set: &IntervalSet) -> Option<usize> {
         self.next_from(set, 0)
     }
 
     /// The smallest member at or after `from`.
-    pub(super) fn next_from(&self, set: &Set, from: usize) -> Option<usize> {
+    pub(super) fn next_from(&self, set: &IntervalSet, from: usize) -> Option<usize> {
         let mut at = set.next_from(from)?;
         while !self.is_boundary(at) {
             at = set.next_from(at + 1)?;
@@ -87,7 +87,12 @@ impl<'t> Sim<'t> {
     }
 
     /// Where a match of the nodes may end (begin), given where it may begin (end).
-    pub(super) fn run(&mut self, nodes: &[Node], start: Set, direction: Direction) -> Set {
+    pub(super) fn run(
+        &mut self,
+        nodes: &[GlobNode],
+        start: IntervalSet,
+        direction: Direction,
+    ) -> IntervalSet {
         let mut set = start;
         let count = nodes.len();
         for k in 0..count {
@@ -103,19 +108,21 @@ impl<'t> Sim<'t> {
         set
     }
 
-    fn step(&mut self, node: &Node, set: Set, direction: Direction) -> Set {
+    fn step(&mut self, node: &GlobNode, set: IntervalSet, direction: Direction) -> IntervalSet {
         match node {
-            Node::Literal(literal) => self.literal(literal, &set, direction),
-            Node::Star => self.star(&set, direction),
-            Node::Any if !self.wide && self.free => self.shift(&set, direction),
-            Node::Folded(_) | Node::Any | Node::Bracket(_) => self.each(node, &set, direction),
-            Node::Group(kind, alternatives) => self.group(*kind, alternatives, set, direction),
-            Node::Held(held) => self.held(held, set, direction),
+            GlobNode::Literal(literal) => self.literal(literal, &set, direction),
+            GlobNode::Star => self.star(&set, direction),
+            GlobNode::Any if !self.wide && self.free => self.shift(&set, direction),
+            GlobNode::Folded(_) | GlobNode::Any | GlobNode::Bracket(_) => {
+                self.each(node, &set, direction)
+            }
+            GlobNode::Group(kind, alternatives) => self.group(*kind, alternatives, set, direction),
+            GlobNode::Held(held) => self.held(held, set, direction),
         }
     }
 
     /// Finds a literal at each place of the set, by substring search within a range.
-    fn literal(&self, literal: &[u8], set: &Set, direction: Direction) -> Set {
+    fn literal(&self, literal: &[u8], set: &IntervalSet, direction: Direction) -> IntervalSet {
         let mut out = Vec::new();
         let (length, size) = (literal.len(), self.text.len());
         for &(first, last) in set.ranges() {
@@ -138,21 +145,21 @@ impl<'t> Sim<'t> {
                 from += offset + 1;
             }
         }
-        Set::from_unsorted(out)
+        IntervalSet::from_unsorted(out)
     }
 
     /// `?` where every byte is a character.
-    fn shift(&self, set: &Set, direction: Direction) -> Set {
+    fn shift(&self, set: &IntervalSet, direction: Direction) -> IntervalSet {
         let size = self.text.len();
         let shifted = set.ranges().iter().filter_map(|&(first, last)| match direction {
             Direction::Forward => (first < size).then(|| (first + 1, (last + 1).min(size))),
             Direction::Backward => (last > 0).then(|| (first.saturating_sub(1), last - 1)),
         });
-        Set::from_unsorted(shifted.collect())
+        IntervalSet::from_unsorted(shifted.collect())
     }
 
     /// Nodes that look at one place after another.
-    fn each(&self, node: &Node, set: &Set, direction: Direction) -> Set {
+    fn each(&self, node: &GlobNode, set: &IntervalSet, direction: Direction) -> IntervalSet {
         let mut out = Vec::new();
         for &(first, last) in set.ranges() {
             for at in first..=last {
@@ -168,16 +175,16 @@ impl<'t> Sim<'t> {
                 }
             }
         }
-        Set::from_unsorted(out)
+        IntervalSet::from_unsorted(out)
     }
 
-    pub(super) fn step_back(&self, node: &Node, at: usize) -> Option<usize> {
+    pub(super) fn step_back(&self, node: &GlobNode, at: usize) -> Option<usize> {
         match node {
-            Node::Literal(literal) => {
+            GlobNode::Literal(literal) => {
                 let start = at.checked_sub(literal.len())?;
                 self.text[start..at].eq(&**literal).then_some(start)
             }
-            Node::Folded(chars) => {
+            GlobNode::Folded(chars) => {
                 let mut at = at;
                 for &c in chars.iter().rev() {
                     let previous = self.before(at)?;
@@ -196,12 +203,12 @@ impl<'t> Sim<'t> {
         }
     }
 
-    pub(super) fn star(&self, set: &Set, direction: Direction) -> Set {
+    pub(super) fn star(&self, set: &IntervalSet, direction: Direction) -> IntervalSet {
         let size = self.text.len();
         if self.free {
             let range = match direction {
-                Direction::Forward => set.first().map(|first| Set::range(first, size)),
-                Direction::Backward => set.last().map(|last| Set::range(0, last)),
+                Direction::Forward => set.first().map(|first| IntervalSet::range(first, size)),
+                Direction::Backward => set.last().map(|last| IntervalSet::range(0, last)),
             };
             return range.unwrap_or_default();
         }
@@ -234,17 +241,17 @@ impl<'t> Sim<'t> {
                 }
             }
         }
-        Set::from_unsorted(out)
+        IntervalSet::from_unsorted(out)
     }
 
     /// The places where `*`, `@(..)`, `+(..)` and `!(..)` may match nothing.
-    fn without_guarded(&self, set: &Set) -> Set {
+    fn without_guarded(&self, set: &IntervalSet) -> IntervalSet {
         if self.free {
             return set.clone();
         }
         let guarded = |at: &usize| is_guarded_period(self.text, *at, self.options);
         let all = set.ranges().iter().flat_map(|&(first, last)| first..=last);
-        set.minus(&Set::from_unsorted(all.filter(guarded).map(|at| (at, at)).collect()))
+        set.minus(&IntervalSet::from_unsorted(all.filter(guarded).map(|at| (at, at)).collect()))
     }
 
     fn may(&self, at: usize) -> bool {
@@ -253,28 +260,33 @@ impl<'t> Sim<'t> {
 
     fn group(
         &mut self,
-        kind: Group,
-        alternatives: &[Vec<Node>],
-        set: Set,
+        kind: ExtGroup,
+        alternatives: &[Vec<GlobNode>],
+        set: IntervalSet,
         direction: Direction,
-    ) -> Set {
+    ) -> IntervalSet {
         match kind {
-            Group::One => self.once(alternatives, set, direction),
-            Group::Optional => {
+            ExtGroup::One => self.once(alternatives, set, direction),
+            ExtGroup::Optional => {
                 let taken = self.any_of(alternatives, set.clone(), direction);
                 set.union(taken)
             }
-            Group::Plus => {
+            ExtGroup::Plus => {
                 let once = self.once(alternatives, set, direction);
                 self.closure(alternatives, once, direction)
             }
-            Group::Star => self.closure(alternatives, set, direction),
-            Group::Not => self.none_of(alternatives, &set, direction),
+            ExtGroup::Star => self.closure(alternatives, set, direction),
+            ExtGroup::Not => self.none_of(alternatives, &set, direction),
         }
     }
 
     /// One alternative, which may be empty except before a guarded period.
-    fn once(&mut self, alternatives: &[Vec<Node>], set: Set, direction: Direction) -> Set {
+    fn once(
+        &mut self,
+        alternatives: &[Vec<GlobNode>],
+        set: IntervalSet,
+        direction: Direction,
+    ) -> IntervalSet {
         if self.free {
             return self.any_of(alternatives, set, direction);
         }
@@ -284,8 +296,13 @@ impl<'t> Sim<'t> {
         self.any_of(alternatives, kept, direction).union(ends)
     }
 
-    fn any_of(&mut self, alternatives: &[Vec<Node>], set: Set, direction: Direction) -> Set {
-        let mut out = Set::default();
+    fn any_of(
+        &mut self,
+        alternatives: &[Vec<GlobNode>],
+        set: IntervalSet,
+        direction: Direction,
+    ) -> IntervalSet {
+        let mut out = IntervalSet::default();
         for nodes in alternatives {
             let ends = self.run(nodes, set.clone(), direction);
             out = out.union(ends);
@@ -293,7 +310,12 @@ impl<'t> Sim<'t> {
         out
     }
 
-    fn closure(&mut self, alternatives: &[Vec<Node>], start: Set, direction: Direction) -> Set {
+    fn closure(
+        &mut self,
+        alternatives: &[Vec<GlobNode>],
+        start: IntervalSet,
+        direction: Direction,
+    ) -> IntervalSet {
         let mut seen = start.clone();
         let mut frontier = start;
         while !frontier.is_empty() {
@@ -305,7 +327,12 @@ impl<'t> Sim<'t> {
     }
 
     /// `!(..)`: from each place by itself, everywhere the alternatives do not lead.
-    fn none_of(&mut self, alternatives: &[Vec<Node>], set: &Set, direction: Direction) -> Set {
+    fn none_of(
+        &mut self,
+        alternatives: &[Vec<GlobNode>],
+        set: &IntervalSet,
+        direction: Direction,
+    ) -> IntervalSet {
         let mut out = Vec::new();
         for &(first, last) in set.ranges() {
             for at in first..=last {
@@ -317,11 +344,11 @@ impl<'t> Sim<'t> {
                     out.extend_from_slice(known.ranges());
                     continue;
                 }
-                let reached = self.any_of(alternatives, Set::single(at), direction);
-                let complement = self.star(&Set::single(at), direction).minus(&reached);
+                let reached = self.any_of(alternatives, IntervalSet::single(at), direction);
+                let complement = self.star(&IntervalSet::single(at), direction).minus(&reached);
                 out.extend_from_slice(complement.ranges());
                 if out.len() > 4096 {
-                    out = Set::from_unsorted(out).ranges().to_vec();
+                    out = IntervalSet::from_unsorted(out).ranges().to_vec();
                 }
                 if self.memo_ranges < MEMO_RANGES {
                     self.memo_ranges += 1 + complement.ranges().len();
@@ -329,7 +356,7 @@ impl<'t> Sim<'t> {
                 }
             }
         }
-        Set::from_unsorted(out)
+        IntervalSet::from_unsorted(out)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use memchr::memmem;
 
-use super::{Node, Options, char_at, fold};
+use super::{GlobNode, GlobOptions, char_at, fold};
 
 /// Whether the character at `at` may be taken by anything but itself.
-pub(super) fn may_wildcard(text: &[u8], at: usize, options: Options) -> bool {
+pub(super) fn may_wildcard(text: &[u8], at: usize, options: GlobOptions) -> bool {
     match text.get(at) {
         Some(b'.') if options.period => at != 0 && !(options.no_slash && text[at - 1] == b'/'),
         Some(b'/') => !options.no_slash,
@@ -16,15 +16,17 @@ pub(super) fn may_wildcard(text: &[u8], at: usize, options: Options) -> bool {
 
 /// Whether a period stands there that only a period matches: not even an empty `*` may come
 /// before it (`*.x` does not match `.x`).
-pub(super) fn is_guarded_period(text: &[u8], at: usize, options: Options) -> bool {
+pub(super) fn is_guarded_period(text: &[u8], at: usize, options: GlobOptions) -> bool {
     text.get(at) == Some(&b'.') && !may_wildcard(text, at, options)
 }
 
 /// The end of the match of one node without `*` or group at `at`.
-pub(super) fn step(node: &Node, text: &[u8], at: usize, options: Options) -> Option<usize> {
+pub(super) fn step(node: &GlobNode, text: &[u8], at: usize, options: GlobOptions) -> Option<usize> {
     match node {
-        Node::Literal(literal) => text.get(at..)?.starts_with(literal).then(|| at + literal.len()),
-        Node::Folded(chars) => {
+        GlobNode::Literal(literal) => {
+            text.get(at..)?.starts_with(literal).then(|| at + literal.len())
+        }
+        GlobNode::Folded(chars) => {
             let mut at = at;
             for &c in chars {
                 let (code, width) = char_at(text, at, options.utf8)?;
@@ -35,34 +37,39 @@ pub(super) fn step(node: &Node, text: &[u8], at: usize, options: Options) -> Opt
             }
             Some(at)
         }
-        Node::Any => {
+        GlobNode::Any => {
             let (_, width) = char_at(text, at, options.utf8)?;
             may_wildcard(text, at, options).then_some(at + width)
         }
-        Node::Bracket(bracket) => {
+        GlobNode::Bracket(bracket) => {
             let (code, width) = char_at(text, at, options.utf8)?;
             (may_wildcard(text, at, options) && bracket.matches(code)).then_some(at + width)
         }
-        Node::Star | Node::Group(..) | Node::Held(_) => None,
+        GlobNode::Star | GlobNode::Group(..) | GlobNode::Held(_) => None,
     }
 }
 
 /// The end of a match of nodes without star and group at `at`.
-pub(super) fn fixed(nodes: &[Node], text: &[u8], mut at: usize, options: Options) -> Option<usize> {
+pub(super) fn fixed(
+    nodes: &[GlobNode],
+    text: &[u8],
+    mut at: usize,
+    options: GlobOptions,
+) -> Option<usize> {
     for node in nodes {
         at = step(node, text, at, options)?;
     }
     Some(at)
 }
 
-pub(super) fn is_match(nodes: &[Node], text: &[u8], options: Options) -> bool {
+pub(super) fn is_match(nodes: &[GlobNode], text: &[u8], options: GlobOptions) -> bool {
     let (mut node, mut at) = (0, 0);
     // Node behind the last star, and where that star's text ends for now.
     let mut star: Option<(usize, usize)> = None;
     loop {
         match nodes.get(node) {
-            Some(Node::Star) if is_guarded_period(text, at, options) => {}
-            Some(Node::Star) => {
+            Some(GlobNode::Star) if is_guarded_period(text, at, options) => {}
+            Some(GlobNode::Star) => {
                 node += 1;
                 star = Some((node, at));
                 if node == nodes.len() {
@@ -91,7 +98,13 @@ pub(super) fn is_match(nodes: &[Node], text: &[u8], options: Options) -> bool {
 
 /// Lengthens the star's text by at least one character, straight to the next place where the
 /// literal behind it occurs.
-fn grow(nodes: &[Node], behind: usize, text: &[u8], end: usize, options: Options) -> Option<usize> {
+fn grow(
+    nodes: &[GlobNode],
+    behind: usize,
+    text: &[u8],
+    end: usize,
+    options: GlobOptions,
+) -> Option<usize> {
     let (_, width) = char_at(text, end, options.utf8)?;
     if !may_wildcard(text, end, options) {
         return None;
@@ -101,7 +114,7 @@ fn grow(nodes: &[Node], behind: usize, text: &[u8], end: usize, options: Options
         return Some(next);
     }
     match nodes.get(behind) {
-        Some(Node::Literal(literal)) => {
+        Some(GlobNode::Literal(literal)) => {
             if behind + 1 == nodes.len() {
                 // Nothing follows: it must be the very end.
                 let last = text.len().checked_sub(literal.len())?;
@@ -113,6 +126,6 @@ fn grow(nodes: &[Node], behind: usize, text: &[u8], end: usize, options: Options
     }
 }
 
-fn takes_rest(text: &[u8], at: usize, options: Options) -> bool {
+fn takes_rest(text: &[u8], at: usize, options: GlobOptions) -> bool {
     (at..text.len()).all(|i| may_wildcard(text, i, options))
 }

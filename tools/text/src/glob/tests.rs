@@ -1,7 +1,8 @@
 use super::*;
 
 fn matches(text: &[u8], pattern: &[u8]) -> bool {
-    Pattern::new(pattern, Options { extglob: true, ..Options::default() }).is_match(text)
+    GlobPattern::new(pattern, GlobOptions { extglob: true, ..GlobOptions::default() })
+        .is_match(text)
 }
 
 /// Every row was printed by bash 5.2 as `[[ $text == $pattern ]]` with `extglob` on.
@@ -106,11 +107,14 @@ fn matchers_agree() {
     ];
     for pattern in patterns {
         for text in texts {
-            let plain = Pattern::new(pattern.as_bytes(), Options::default());
+            let plain = GlobPattern::new(pattern.as_bytes(), GlobOptions::default());
             let mut sim = sim::Sim::new(text.as_bytes(), plain.options);
-            let ends = sim.run(&plain.nodes, set::Set::single(0), sim::Direction::Forward);
-            let starts =
-                sim.run(&plain.nodes, set::Set::single(text.len()), sim::Direction::Backward);
+            let ends = sim.run(&plain.nodes, set::IntervalSet::single(0), sim::Direction::Forward);
+            let starts = sim.run(
+                &plain.nodes,
+                set::IntervalSet::single(text.len()),
+                sim::Direction::Backward,
+            );
             let expected = plain.is_match(text.as_bytes());
             assert_eq!(ends.contains(text.len()), expected, "{text} {pattern} forward");
             assert_eq!(starts.contains(0), expected, "{text} {pattern} backward");
@@ -120,17 +124,18 @@ fn matchers_agree() {
 
 #[test]
 fn ignores_case() {
-    let options = Options { ignore_case: true, extglob: true, ..Options::default() };
-    assert!(Pattern::new(b"AbC*", options).is_match(b"aBcd"));
-    assert!(Pattern::new("É?".as_bytes(), options).is_match("éx".as_bytes()));
-    assert!(Pattern::new(b"[a-c]@(X|y)", options).is_match(b"BY"));
-    assert!(Pattern::new(b"1*", options).is_match(b"1a"));
+    let options = GlobOptions { ignore_case: true, extglob: true, ..GlobOptions::default() };
+    assert!(GlobPattern::new(b"AbC*", options).is_match(b"aBcd"));
+    assert!(GlobPattern::new("É?".as_bytes(), options).is_match("éx".as_bytes()));
+    assert!(GlobPattern::new(b"[a-c]@(X|y)", options).is_match(b"BY"));
+    assert!(GlobPattern::new(b"1*", options).is_match(b"1a"));
 }
 
 #[test]
 fn periods_and_slashes() {
-    let options = Options { period: true, no_slash: true, extglob: true, ..Options::default() };
-    let test = |p: &str, t: &str| Pattern::new(p.as_bytes(), options).is_match(t.as_bytes());
+    let options =
+        GlobOptions { period: true, no_slash: true, extglob: true, ..GlobOptions::default() };
+    let test = |p: &str, t: &str| GlobPattern::new(p.as_bytes(), options).is_match(t.as_bytes());
     assert!(
         !test("*", ".a")
             && !test("?a", ".a")
@@ -149,7 +154,10 @@ fn periods_and_slashes() {
 #[test]
 fn parts_of_a_text() {
     let p = |pattern: &str| {
-        Pattern::new(pattern.as_bytes(), Options { extglob: true, ..Options::default() })
+        GlobPattern::new(
+            pattern.as_bytes(),
+            GlobOptions { extglob: true, ..GlobOptions::default() },
+        )
     };
     let text = b"a/b/c.tar.gz";
     assert_eq!(p("*/").shortest_prefix(text), Some(2));
@@ -196,6 +204,7 @@ fn stays_polynomial() {
     assert!(!matches(b"a", &nested));
     assert!(!matches(b"a", &b"@(".repeat(100_000)));
     assert!(!matches(b"a", &b"[".repeat(100_000)));
-    let many = Pattern::new(b"*([0-9])x", Options { extglob: true, ..Options::default() });
+    let many =
+        GlobPattern::new(b"*([0-9])x", GlobOptions { extglob: true, ..GlobOptions::default() });
     assert_eq!(many.matches(&b"1x".repeat(20_000)).count(), 20_000);
 }

@@ -1,13 +1,15 @@
 //! The command `printf` (POSIX XCU printf): a format that is used again while there are arguments.
 //!
 //! The shell's builtin and the applet of coreutils are this walk over the format. Where bash and GNU differ, they answer
-//! differently as a [`Host`]: which escapes and conversions there are, what a message says, and whether it is the end.
+//! differently as a [`PrintfHooks`]: which escapes and conversions there are, what a message says, and whether it is the end.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::ops::Deref;
 
-use super::{Count, LongDouble, Spec, float, long_double, parse, signed, string, unsigned};
-use crate::escape::{Dialect, Warning, decode};
+use super::{
+    ConversionSpec, FieldCount, LongDouble, float, long_double, parse, signed, string, unsigned,
+};
+use crate::escape::{EscapeDialect, EscapeWarning, decode};
 use crate::number::{strtod, strtoi, utf8_len};
 
 /// The largest width and precision. More would only use up memory.
@@ -15,7 +17,7 @@ pub const MAX_WIDTH: usize = 1 << 26;
 
 /// What is wrong, for a message.
 #[derive(Debug)]
-pub enum Problem<'p> {
+pub enum PrintfProblem<'p> {
     /// An argument of which only the first `used` bytes are a number, or one out of `range`.
     Number {
         text: &'p [u8],
@@ -24,7 +26,7 @@ pub enum Problem<'p> {
     },
     /// More text behind the character of `'c`.
     Ignored(&'p [u8]),
-    Escape(Warning),
+    Escape(EscapeWarning),
     /// The `text` behind a percent sign is no conversion: not with this letter, or it ends before one.
     Conversion {
         text: &'p [u8],
@@ -43,9 +45,9 @@ pub enum Problem<'p> {
     Excess(&'p [u8]),
 }
 
-/// What comes after a [`Problem`].
+/// What comes after a [`PrintfProblem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum After {
+pub enum ProblemVerdict {
     /// It goes on, and nothing has failed.
     Warned,
     /// It goes on, but the command has failed.
@@ -56,14 +58,14 @@ pub enum After {
 
 /// What bash and GNU answer differently. `out` is what is printed and not yet written: a message that must come
 /// behind it takes it from there.
-pub trait Host {
+pub trait PrintfHooks {
     /// The escapes of the format.
-    const ESCAPES: Dialect;
+    const ESCAPES: EscapeDialect;
     /// What begins the conversions that C has not: `q`, and bash's `Q`, `(` and `n`.
     const OWN: &'static [u8];
 
     /// Says what is wrong.
-    fn complain(&mut self, out: &mut Vec<u8>, problem: Problem<'_>) -> After;
+    fn complain(&mut self, out: &mut Vec<u8>, problem: PrintfProblem<'_>) -> ProblemVerdict;
 
     /// The format was used once and will be again.
     fn passed(&mut self, out: &mut Vec<u8>) -> ControlFlow<()>;
@@ -82,25 +84,25 @@ pub trait Host {
     }
 
     /// Gives a variable the number of bytes so far, for `%n`.
-    fn count(&mut self, _out: &mut Vec<u8>, _name: &[u8]) -> After {
-        After::Ends
+    fn count(&mut self, _out: &mut Vec<u8>, _name: &[u8]) -> ProblemVerdict {
+        ProblemVerdict::Ends
     }
 }
 
 /// Prints. What is left to write, and whether the command has failed.
-pub fn run<H: Host, A: Deref<Target = Vec<u8>>>(
+pub fn run<H: PrintfHooks, A: Deref<Target = Vec<u8>>>(
     host: &mut H,
     format: &[u8],
     args: &[A],
 ) -> (Vec<u8>, bool) {
-    let mut p = Printer { host, args, next: 0, out: Vec::new(), failed: false };
+    let mut p = PrintfPrinter { host, args, next: 0, out: Vec::new(), failed: false };
     loop {
         let before = p.next;
         if p.pass(format).is_break() || p.next >= args.len() {
             break;
         }
         if p.next == before {
-            let _ = p.complain(Problem::Excess(&args[before]));
+            let _ = p.complain(PrintfProblem::Excess(&args[before]));
             break;
         }
         if p.host.passed(&mut p.out).is_break() {
@@ -110,7 +112,7 @@ pub fn run<H: Host, A: Deref<Target = Vec<u8>>>(
     (p.out, p.failed)
 }
 
-struct Printer<'p, H, A> {
+struct PrintfPrinter<'p, H, A> {
     host: &'p mut H,
     args: &'p [A],
     next: usize,
@@ -118,15 +120,15 @@ struct Printer<'p, H, A> {
     failed: bool,
 }
 
-impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
-    fn complain(&mut self, problem: Problem<'_>) -> ControlFlow<()> {
+impl<'p, H: PrintfHooks, A: Deref<Target = Vec<u8>>> PrintfPrinter<'p, H, A> {
+    fn complain(&mut self, problem: PrintfProblem<'_>) -> ControlFlow<()> {
         let after = self.host.complain(&mut self.out, problem);
         self.after(after)
     }
 
-    fn after(&mut self, after: After) -> ControlFlow<()> {
-        self.failed |= after != After::Warned;
-        if after == After::Ends { Break(()) } else { Continue(()) }
+    fn after(&mut self, after: ProblemVerdict) -> ControlFlow<()> {
+        self.failed |= after != ProblemVerdict::Warned;
+        if after == ProblemVerdict::Ends { Break(()) } else { Continue(()) }
     }
 
     /// `\c` ends the command, successfully whatever was before.
@@ -177,7 +179,7 @@ impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
             let next = memchr::memchr(b'\\', &rest[from..]).map_or(rest.len(), |at| from + at);
             let one = decode(&rest[..next], H::ESCAPES);
             for warning in one.warnings {
-                self.complain(Problem::Escape(warning))?;
+                self.complain(PrintfProblem::Escape(warning))?;
             }
             self.out.extend_from_slice(&one.bytes);
             if one.stop {
@@ -235,14 +237,21 @@ impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
                 }
             }
             _ => {
-                self.complain(Problem::Conversion { text: &text[..len], letter: Some(letter) })?;
+                self.complain(PrintfProblem::Conversion {
+                    text: &text[..len],
+                    letter: Some(letter),
+                })?;
             }
         }
         Continue(len)
     }
 
     /// Flags, width and precision, those from arguments included.
-    fn spec(&mut self, conversion: &Conversion<'_>, text: &[u8]) -> ControlFlow<(), Spec> {
+    fn spec(
+        &mut self,
+        conversion: &Conversion<'_>,
+        text: &[u8],
+    ) -> ControlFlow<(), ConversionSpec> {
         let mut spec = conversion.spec;
         if conversion.star_width {
             let n = self.star("field width", i64::from(i32::MIN))?;
@@ -253,7 +262,7 @@ impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
             spec.set_precision(n);
         }
         if spec.width > MAX_WIDTH || spec.precision.is_some_and(|p| p > MAX_WIDTH) {
-            self.complain(Problem::Width(&text[..conversion.len]))?;
+            self.complain(PrintfProblem::Width(&text[..conversion.len]))?;
             (spec.width, spec.precision) = (0, None);
         }
         Continue(spec)
@@ -263,7 +272,7 @@ impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
     fn star(&mut self, what: &'static str, least: i64) -> ControlFlow<(), i64> {
         let n = self.signed()?;
         if n < least || n > i64::from(i32::MAX) {
-            self.complain(Problem::Count { what, n })?;
+            self.complain(PrintfProblem::Count { what, n })?;
         }
         Continue(n)
     }
@@ -282,28 +291,28 @@ impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
         let Some(text) = self.arg() else { return Continue(of(0)) };
         if let Some((code, behind)) = code(text) {
             if !behind.is_empty() {
-                self.complain(Problem::Ignored(behind))?;
+                self.complain(PrintfProblem::Ignored(behind))?;
             }
             return Continue(of(code));
         }
         let (value, used, range) = read(text);
         if used < text.len() || range {
-            self.complain(Problem::Number { text, used, range })?;
+            self.complain(PrintfProblem::Number { text, used, range })?;
         }
         Continue(value)
     }
 
     /// `%s`, `%c`, `%b`, `%q` and `%Q`
-    fn text(&mut self, letter: u8, spec: Spec) -> ControlFlow<()> {
+    fn text(&mut self, letter: u8, spec: ConversionSpec) -> ControlFlow<()> {
         let text = self.arg().unwrap_or_default();
-        let whole = Spec { precision: None, ..spec };
+        let whole = ConversionSpec { precision: None, ..spec };
         match letter {
             // Of an empty argument it is the NUL at its end.
             b'c' => string(&mut self.out, &whole, &[text.first().copied().unwrap_or(0)]),
             b'b' => {
-                let decoded = decode(text, Dialect::PrintfB);
+                let decoded = decode(text, EscapeDialect::PrintfB);
                 for warning in decoded.warnings {
-                    self.complain(Problem::Escape(warning))?;
+                    self.complain(PrintfProblem::Escape(warning))?;
                 }
                 string(&mut self.out, &spec, &decoded.bytes);
                 if decoded.stop {
@@ -323,7 +332,7 @@ impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
 
 /// A conversion of the format: what C has, or one of [`Host::OWN`].
 struct Conversion<'f> {
-    spec: Spec,
+    spec: ConversionSpec,
     star_width: bool,
     star_precision: bool,
     /// The modifier `L`.
@@ -336,13 +345,13 @@ struct Conversion<'f> {
 }
 
 /// Reads a conversion behind its percent sign.
-fn read<'f>(text: &'f [u8], own: &[u8]) -> Result<Conversion<'f>, Problem<'f>> {
+fn read<'f>(text: &'f [u8], own: &[u8]) -> Result<Conversion<'f>, PrintfProblem<'f>> {
     let head = text.iter().take_while(|c| b"-+ #'0123456789.*".contains(c)).count();
     let behind = text.get(head + 1..).unwrap_or_default();
     // These are modifiers or nothing to C.
     let own = match text.get(head).filter(|letter| own.contains(letter)) {
         Some(b'(') => {
-            let time = time_format(behind).map_err(Problem::Time)?;
+            let time = time_format(behind).map_err(PrintfProblem::Time)?;
             Some((b'(', head + time.len() + 3, time))
         }
         Some(letter @ (b'q' | b'Q')) => Some((*letter, head + 1, [].as_slice())),
@@ -352,12 +361,12 @@ fn read<'f>(text: &'f [u8], own: &[u8]) -> Result<Conversion<'f>, Problem<'f>> {
         Some(_) => parse(&[&text[..head], b"s"].concat()),
         None => parse(text),
     };
-    let Some(d) = parsed else { return Err(Problem::Conversion { text, letter: None }) };
+    let Some(d) = parsed else { return Err(PrintfProblem::Conversion { text, letter: None }) };
     // Neither has `%1$s`.
     let letter = if d.position.is_some() { b'$' } else { d.conversion };
     let long = text.get(head..d.len).is_some_and(|modifiers| modifiers.contains(&b'L'));
     let (letter, len, time) = own.unwrap_or((letter, d.len, &[]));
-    let star = |count: Count| matches!(count, Count::Star(_));
+    let star = |count: FieldCount| matches!(count, FieldCount::Star(_));
     let (star_width, star_precision) = (star(d.width), star(d.precision));
     Ok(Conversion { spec: d.spec, star_width, star_precision, long, letter, time, len })
 }
@@ -419,16 +428,16 @@ mod tests {
     /// Bash's conversions, and every problem as a word. Numbers go on, the rest ends.
     struct Words(Vec<String>);
 
-    impl Host for Words {
-        const ESCAPES: Dialect = Dialect::Format;
+    impl PrintfHooks for Words {
+        const ESCAPES: EscapeDialect = EscapeDialect::Format;
         const OWN: &'static [u8] = b"qQ(n";
 
-        fn complain(&mut self, _: &mut Vec<u8>, problem: Problem<'_>) -> After {
+        fn complain(&mut self, _: &mut Vec<u8>, problem: PrintfProblem<'_>) -> ProblemVerdict {
             self.0.push(format!("{problem:?}").split([' ', '(']).next().unwrap_or("").to_owned());
             match problem {
-                Problem::Number { .. } => After::Failed,
-                Problem::Time(_) | Problem::Ignored(_) => After::Warned,
-                _ => After::Ends,
+                PrintfProblem::Number { .. } => ProblemVerdict::Failed,
+                PrintfProblem::Time(_) | PrintfProblem::Ignored(_) => ProblemVerdict::Warned,
+                _ => ProblemVerdict::Ends,
             }
         }
 

@@ -4,14 +4,14 @@
 //! `0.10000000000000000000` where a double shows `0.10000000000000000555`.
 //! A small big-integer does the exact work; there is no arithmetic.
 
-use super::float::Decimal;
+use super::float::DecimalFloat;
 use crate::number::strtod;
 
 /// An 80-bit float: sign, 64-bit mantissa, exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongDouble {
     negative: bool,
-    class: Class,
+    class: FloatClass,
     /// Top bit set unless zero or subnormal.
     mantissa: u64,
     /// The value is `mantissa * 2^exponent`.
@@ -19,7 +19,7 @@ pub struct LongDouble {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+enum FloatClass {
     Finite,
     Infinite,
     Nan,
@@ -34,13 +34,13 @@ const MAX_DIGITS: usize = 12_000;
 
 impl LongDouble {
     const ZERO: LongDouble =
-        LongDouble { negative: false, class: Class::Finite, mantissa: 0, exponent: 0 };
+        LongDouble { negative: false, class: FloatClass::Finite, mantissa: 0, exponent: 0 };
 
     /// A double, exactly.
     pub fn from_f64(value: f64) -> LongDouble {
         let negative = value.is_sign_negative();
         if !value.is_finite() {
-            let class = if value.is_nan() { Class::Nan } else { Class::Infinite };
+            let class = if value.is_nan() { FloatClass::Nan } else { FloatClass::Infinite };
             return LongDouble { negative, class, ..Self::ZERO };
         }
         let bits = value.to_bits();
@@ -56,8 +56,8 @@ impl LongDouble {
         let field = i32::from(sign_exponent & 0x7fff);
         // Above the least exponent a mantissa's top bit is set, or it is no number.
         let class = match (field, mantissa >> 63, mantissa << 1) {
-            (0x7fff, 1, 0) => Class::Infinite,
-            (0x7fff, ..) | (1.., 0, _) => Class::Nan,
+            (0x7fff, 1, 0) => FloatClass::Infinite,
+            (0x7fff, ..) | (1.., 0, _) => FloatClass::Nan,
             _ => return Self::normal(negative, mantissa, field.max(1) - 16383 - 63),
         };
         LongDouble { negative, class, ..Self::ZERO }
@@ -106,7 +106,7 @@ impl LongDouble {
 
     /// `digits[.digits][e[sign]digits]`.
     fn decimal(negative: bool, body: &[u8]) -> (LongDouble, bool) {
-        let mut digits = Big::default();
+        let mut digits = BigUnsigned::default();
         let (mut count, mut scale, mut sticky, mut point) = (0usize, 0i64, false, false);
         let mut at = 0;
         while let Some(&c) = body.get(at) {
@@ -134,7 +134,7 @@ impl LongDouble {
         }
         let magnitude = scale.saturating_add(count as i64);
         if magnitude > 5000 {
-            return (LongDouble { negative, class: Class::Infinite, ..Self::ZERO }, true);
+            return (LongDouble { negative, class: FloatClass::Infinite, ..Self::ZERO }, true);
         }
         if magnitude < -5000 {
             return (LongDouble { negative, ..Self::ZERO }, true);
@@ -144,7 +144,7 @@ impl LongDouble {
             digits.multiply_power(10, scale as usize);
             (digits, 0)
         } else {
-            let mut divisor = Big::from(1);
+            let mut divisor = BigUnsigned::from(1);
             divisor.multiply_power(10, scale.unsigned_abs() as usize);
             let shift = (divisor.bits() as i64 - digits.bits() as i64 + 68).max(0);
             digits.shift_left(shift as usize);
@@ -156,7 +156,7 @@ impl LongDouble {
     }
 
     /// Rounds `top * 2^exponent` (plus a little if `sticky`) to 64 bits, half to even.
-    fn round(negative: bool, top: &Big, exponent: i64, sticky: bool) -> (LongDouble, bool) {
+    fn round(negative: bool, top: &BigUnsigned, exponent: i64, sticky: bool) -> (LongDouble, bool) {
         let bits = top.bits() as i64;
         // The lowest kept bit's exponent.
         let low = (exponent + bits - 64).max(MIN_EXPONENT);
@@ -176,7 +176,7 @@ impl LongDouble {
             low += 1;
         }
         if low > MAX_EXPONENT {
-            return (LongDouble { negative, class: Class::Infinite, ..Self::ZERO }, true);
+            return (LongDouble { negative, class: FloatClass::Infinite, ..Self::ZERO }, true);
         }
         let range = mantissa >> 63 == 0 && (rest_half || rest_more || mantissa == 0);
         (Self::normal(negative, mantissa as u64, low as i32), range)
@@ -189,12 +189,12 @@ impl LongDouble {
 
     /// Whether it is a number, and no infinity.
     pub fn is_finite(&self) -> bool {
-        self.class == Class::Finite
+        self.class == FloatClass::Finite
     }
 
     /// Whether it is no number.
     pub fn is_nan(&self) -> bool {
-        self.class == Class::Nan
+        self.class == FloatClass::Nan
     }
 
     /// Mantissa with the top bit set (0 for zero) and exponent of its lowest bit.
@@ -205,7 +205,7 @@ impl LongDouble {
     /// All decimal digits, and how many of them stand after the point (may exceed the count).
     fn digits(&self) -> (Vec<u8>, usize) {
         let zeros = self.mantissa.trailing_zeros() % 64;
-        let mut big = Big::from(self.mantissa >> zeros);
+        let mut big = BigUnsigned::from(self.mantissa >> zeros);
         let exponent = self.exponent + zeros as i32;
         if self.mantissa == 0 {
             return (b"0".to_vec(), 0);
@@ -245,7 +245,7 @@ fn round_digits(digits: &mut Vec<u8>, keep: usize) -> bool {
     true
 }
 
-impl Decimal for LongDouble {
+impl DecimalFloat for LongDouble {
     fn fixed(&self, precision: usize) -> Vec<u8> {
         let (mut digits, mut places) = self.digits();
         if digits.len() <= places {
@@ -285,17 +285,17 @@ impl Decimal for LongDouble {
 
 /// An unsigned integer of any size, least significant word first, no leading zero words.
 #[derive(Clone, Debug, Default)]
-struct Big(Vec<u32>);
+struct BigUnsigned(Vec<u32>);
 
-impl From<u64> for Big {
-    fn from(value: u64) -> Big {
-        let mut big = Big(vec![value as u32, (value >> 32) as u32]);
+impl From<u64> for BigUnsigned {
+    fn from(value: u64) -> BigUnsigned {
+        let mut big = BigUnsigned(vec![value as u32, (value >> 32) as u32]);
         big.normalize();
         big
     }
 }
 
-impl Big {
+impl BigUnsigned {
     fn normalize(&mut self) {
         while self.0.last() == Some(&0) {
             self.0.pop();
@@ -372,7 +372,7 @@ impl Big {
         self.normalize();
     }
 
-    fn not_less(&self, other: &Big) -> bool {
+    fn not_less(&self, other: &BigUnsigned) -> bool {
         self.0
             .len()
             .cmp(&other.0.len())
@@ -380,7 +380,7 @@ impl Big {
             .is_ge()
     }
 
-    fn subtract(&mut self, other: &Big) {
+    fn subtract(&mut self, other: &BigUnsigned) {
         let mut borrow = 0i64;
         for (i, w) in self.0.iter_mut().enumerate() {
             let v = i64::from(*w) - i64::from(other.0.get(i).copied().unwrap_or(0)) + borrow;
@@ -391,10 +391,10 @@ impl Big {
     }
 
     /// Quotient (few bits long) and whether it is exact.
-    fn divide(mut self, mut divisor: Big) -> (Big, bool) {
+    fn divide(mut self, mut divisor: BigUnsigned) -> (BigUnsigned, bool) {
         let steps = (self.bits() + 1).saturating_sub(divisor.bits());
         divisor.shift_left(steps);
-        let mut quotient = Big::default();
+        let mut quotient = BigUnsigned::default();
         for _ in 0..=steps {
             quotient.multiply_add(2, 0);
             if self.not_less(&divisor) {

@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use super::{LongDouble, Spec, pad, sign};
+use super::{ConversionSpec, LongDouble, pad, sign};
 
 /// No double has more than 1074 fraction digits or 767 significant ones; what a precision
 /// asks beyond are zeros. (`std` refuses precisions above 65535.)
 const EXACT: usize = 1100;
 
 /// `%e %E %f %F %g %G %a %A` of a double; any other letter counts as `g`.
-pub fn float(out: &mut Vec<u8>, spec: &Spec, conversion: u8, value: f64) {
+pub fn float(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: f64) {
     if !value.is_finite() {
         return special(out, spec, conversion, value.is_sign_negative(), value.is_nan());
     }
@@ -28,7 +28,7 @@ pub fn float(out: &mut Vec<u8>, spec: &Spec, conversion: u8, value: f64) {
 }
 
 /// The same conversions of an x86 `long double`: what bash's and coreutils' `printf` print.
-pub fn long_double(out: &mut Vec<u8>, spec: &Spec, conversion: u8, value: &LongDouble) {
+pub fn long_double(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, value: &LongDouble) {
     let negative = value.is_negative();
     if !value.is_finite() {
         return special(out, spec, conversion, negative, value.is_nan());
@@ -44,14 +44,14 @@ pub fn long_double(out: &mut Vec<u8>, spec: &Spec, conversion: u8, value: &LongD
 }
 
 /// A finite number without sign that can be rounded in decimal, half to even on its exact value.
-pub(super) trait Decimal {
+pub(super) trait DecimalFloat {
     /// Digits with `precision` ones after the point; no point if 0.
     fn fixed(&self, precision: usize) -> Vec<u8>;
     /// `d.ddd` with `precision` digits after the point (no point if 0), and the exponent of ten.
     fn scientific(&self, precision: usize) -> (Vec<u8>, i32);
 }
 
-impl Decimal for f64 {
+impl DecimalFloat for f64 {
     fn fixed(&self, precision: usize) -> Vec<u8> {
         let mut text = Vec::with_capacity(32);
         let _ = write!(text, "{:.*}", precision.min(EXACT), self);
@@ -70,7 +70,13 @@ impl Decimal for f64 {
     }
 }
 
-fn decimal(out: &mut Vec<u8>, spec: &Spec, conversion: u8, sign: &[u8], value: &impl Decimal) {
+fn decimal(
+    out: &mut Vec<u8>,
+    spec: &ConversionSpec,
+    conversion: u8,
+    sign: &[u8],
+    value: &impl DecimalFloat,
+) {
     let precision = spec.precision.unwrap_or(6);
     let upper = conversion.is_ascii_uppercase();
     let body = match conversion {
@@ -85,7 +91,7 @@ fn decimal(out: &mut Vec<u8>, spec: &Spec, conversion: u8, sign: &[u8], value: &
 }
 
 /// `%g` (C: "P equal the precision if nonzero, 6 if omitted, or 1 if zero").
-fn general(value: &impl Decimal, p: usize, alt: bool, upper: bool) -> Vec<u8> {
+fn general(value: &impl DecimalFloat, p: usize, alt: bool, upper: bool) -> Vec<u8> {
     let (digits, exponent) = value.scientific(p - 1);
     let fits = exponent >= -4 && i64::from(exponent) < i64::try_from(p).unwrap_or(i64::MAX);
     if !fits {
@@ -151,7 +157,7 @@ struct Hex {
     exponent: i32,
 }
 
-fn hexadecimal(out: &mut Vec<u8>, spec: &Spec, conversion: u8, sign: &[u8], hex: Hex) {
+fn hexadecimal(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, sign: &[u8], hex: Hex) {
     let Hex { mut lead, mut fraction, mut exponent } = hex;
     let mut digits = 16 - (fraction.trailing_zeros() / 4) as usize;
     if let Some(p) = spec.precision {
@@ -194,7 +200,7 @@ fn hexadecimal(out: &mut Vec<u8>, spec: &Spec, conversion: u8, sign: &[u8], hex:
     layout(out, spec, &prefix, &body, true);
 }
 
-fn special(out: &mut Vec<u8>, spec: &Spec, conversion: u8, negative: bool, nan: bool) {
+fn special(out: &mut Vec<u8>, spec: &ConversionSpec, conversion: u8, negative: bool, nan: bool) {
     let body: &[u8] = match (nan, conversion.is_ascii_uppercase()) {
         (true, false) => b"nan",
         (true, true) => b"NAN",
@@ -204,7 +210,7 @@ fn special(out: &mut Vec<u8>, spec: &Spec, conversion: u8, negative: bool, nan: 
     layout(out, spec, sign(spec, negative), body, false);
 }
 
-fn layout(out: &mut Vec<u8>, spec: &Spec, prefix: &[u8], body: &[u8], zeros: bool) {
+fn layout(out: &mut Vec<u8>, spec: &ConversionSpec, prefix: &[u8], body: &[u8], zeros: bool) {
     let fill = spec.width.saturating_sub(prefix.len() + body.len());
     let zero_fill = zeros && spec.zero && !spec.minus;
     if !spec.minus && !zero_fill {

@@ -1,27 +1,27 @@
 //! The parsed pattern: what all later stages read.
 
-use super::class::Set;
+use super::class::CharSet;
 
 /// Most levels of nesting; bounds the recursion of every stage.
 pub(super) const MAX_DEPTH: u32 = 250;
 
 /// A node of the pattern. Repetitions are greedy.
 #[derive(Clone, Debug)]
-pub(super) enum Node {
+pub(super) enum RegexNode {
     Empty,
     /// Bytes of one character.
     Char(Vec<u8>),
-    Class(Set),
+    Class(CharSet),
     Look(Look),
     /// A capturing group; numbers start at 1.
-    Group(u32, Box<Node>),
+    Group(u32, Box<RegexNode>),
     Repeat {
         min: u32,
         max: Option<u32>,
-        node: Box<Node>,
+        node: Box<RegexNode>,
     },
-    Concat(Vec<Node>),
-    Alternate(Vec<Node>),
+    Concat(Vec<RegexNode>),
+    Alternate(Vec<RegexNode>),
     Backref(u32),
 }
 
@@ -50,13 +50,15 @@ pub(super) enum Look {
     NoWordAfter,
 }
 
-impl Node {
+impl RegexNode {
     /// Whether back-references occur.
     pub(super) fn has_backref(&self) -> bool {
         match self {
-            Node::Backref(_) => true,
-            Node::Group(_, n) | Node::Repeat { node: n, .. } => n.has_backref(),
-            Node::Concat(ns) | Node::Alternate(ns) => ns.iter().any(Node::has_backref),
+            RegexNode::Backref(_) => true,
+            RegexNode::Group(_, n) | RegexNode::Repeat { node: n, .. } => n.has_backref(),
+            RegexNode::Concat(ns) | RegexNode::Alternate(ns) => {
+                ns.iter().any(RegexNode::has_backref)
+            }
             _ => false,
         }
     }
@@ -64,28 +66,28 @@ impl Node {
     /// Whether it can match the empty string (back-references may).
     pub(super) fn nullable(&self) -> bool {
         match self {
-            Node::Empty | Node::Look(_) | Node::Backref(_) => true,
-            Node::Char(_) | Node::Class(_) => false,
-            Node::Group(_, n) => n.nullable(),
-            Node::Repeat { min, node, .. } => *min == 0 || node.nullable(),
-            Node::Concat(ns) => ns.iter().all(Node::nullable),
-            Node::Alternate(ns) => ns.iter().any(Node::nullable),
+            RegexNode::Empty | RegexNode::Look(_) | RegexNode::Backref(_) => true,
+            RegexNode::Char(_) | RegexNode::Class(_) => false,
+            RegexNode::Group(_, n) => n.nullable(),
+            RegexNode::Repeat { min, node, .. } => *min == 0 || node.nullable(),
+            RegexNode::Concat(ns) => ns.iter().all(RegexNode::nullable),
+            RegexNode::Alternate(ns) => ns.iter().any(RegexNode::nullable),
         }
     }
 
     /// An estimate of the automaton's states, repetitions unrolled.
     pub(super) fn weight(&self) -> u64 {
         match self {
-            Node::Empty | Node::Look(_) => 1,
-            Node::Char(b) => b.len() as u64,
-            Node::Class(set) => set.weight(),
-            Node::Backref(_) => 8,
-            Node::Group(_, n) => n.weight().saturating_add(2),
-            Node::Repeat { min, max, node } => {
+            RegexNode::Empty | RegexNode::Look(_) => 1,
+            RegexNode::Char(b) => b.len() as u64,
+            RegexNode::Class(set) => set.weight(),
+            RegexNode::Backref(_) => 8,
+            RegexNode::Group(_, n) => n.weight().saturating_add(2),
+            RegexNode::Repeat { min, max, node } => {
                 let times = u64::from(max.unwrap_or(*min).max(1));
                 node.weight().saturating_add(1).saturating_mul(times)
             }
-            Node::Concat(ns) | Node::Alternate(ns) => {
+            RegexNode::Concat(ns) | RegexNode::Alternate(ns) => {
                 ns.iter().fold(1, |sum: u64, n| sum.saturating_add(n.weight()))
             }
         }
@@ -94,13 +96,13 @@ impl Node {
     /// Adds `by` to all group numbers, for joining patterns.
     pub(super) fn shift_groups(&mut self, by: u32) {
         match self {
-            Node::Backref(n) => *n += by,
-            Node::Group(n, inner) => {
+            RegexNode::Backref(n) => *n += by,
+            RegexNode::Group(n, inner) => {
                 *n += by;
                 inner.shift_groups(by);
             }
-            Node::Repeat { node, .. } => node.shift_groups(by),
-            Node::Concat(ns) | Node::Alternate(ns) => {
+            RegexNode::Repeat { node, .. } => node.shift_groups(by),
+            RegexNode::Concat(ns) | RegexNode::Alternate(ns) => {
                 ns.iter_mut().for_each(|n| n.shift_groups(by));
             }
             _ => {}

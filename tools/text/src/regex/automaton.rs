@@ -11,10 +11,10 @@ use regex_automata::util::look::LookMatcher;
 use regex_automata::{Anchored, Input, MatchKind, meta};
 use regex_syntax::hir::Hir;
 
-use super::ast::Node;
+use super::ast::RegexNode;
 use super::error::RegexError;
-use super::options::Options;
-use super::required::Required;
+use super::options::RegexOptions;
+use super::required::RequiredTexts;
 use super::{hir, shape};
 
 /// Bytes an automaton's states may take; beyond it the pattern is "too big".
@@ -32,17 +32,17 @@ pub(super) struct Automata {
     ascii: Option<Automaton>,
     /// For all texts; with an ASCII one beside it built on first use.
     full: OnceCell<Option<Automaton>>,
-    node: Node,
-    options: Options,
+    node: RegexNode,
+    options: RegexOptions,
     first_is_longest: bool,
     /// Looked for on lines only.
-    required: Option<Required>,
+    required: Option<RequiredTexts>,
 }
 
 impl Automata {
     pub(super) fn new(
-        node: &Node,
-        options: &Options,
+        node: &RegexNode,
+        options: &RegexOptions,
         first_is_longest: bool,
     ) -> Result<Automata, RegexError> {
         let mut automata = Automata {
@@ -55,8 +55,8 @@ impl Automata {
         };
         if options.lines.is_some() {
             // One text is found by `regex-automata` itself.
-            let required = Required::of(&hir::translate(node, options, true));
-            automata.required = required.filter(Required::has_several);
+            let required = RequiredTexts::of(&hir::translate(node, options, true));
+            automata.required = required.filter(RequiredTexts::has_several);
         }
         if options.utf8 && shape::heavy(node) {
             automata.ascii = Some(automata.build(true)?);
@@ -67,7 +67,7 @@ impl Automata {
     }
 
     /// Texts of which every line with a match has one.
-    pub(super) fn required(&self) -> Option<&Required> {
+    pub(super) fn required(&self) -> Option<&RequiredTexts> {
         self.required.as_ref()
     }
 
@@ -117,7 +117,11 @@ struct Engines {
 }
 
 impl Automaton {
-    fn new(hir: Hir, options: &Options, first_is_longest: bool) -> Result<Automaton, RegexError> {
+    fn new(
+        hir: Hir,
+        options: &RegexOptions,
+        first_is_longest: bool,
+    ) -> Result<Automaton, RegexError> {
         let terminator = options.lines.unwrap_or(b'\n');
         let config = meta::Config::new()
             .utf8_empty(options.utf8)

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 
 use super::ast::Look;
 use super::class::decode;
-use super::options::Options;
-use super::program::{Inst, Pc, Program};
+use super::options::RegexOptions;
+use super::program::{Inst, Pc, RegexProgram};
 
 /// Steps of one search with back-references: well under a second.
 pub(super) const BUDGET: u64 = 8_000_000;
@@ -24,16 +24,16 @@ pub(super) const NONE: usize = usize::MAX;
 
 /// Scratch memory, reused between searches.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scratch {
+pub(super) struct BacktrackMemory {
     slots: Vec<usize>,
-    stack: Vec<Job>,
+    stack: Vec<BacktrackJob>,
     visited: Vec<u64>,
     /// States of [`Program::longest`], hashed: number, position, texts referred to.
     seen: HashSet<u128>,
 }
 
 #[derive(Clone, Debug)]
-enum Job {
+enum BacktrackJob {
     Run(Pc, usize),
     Restore(u32, usize),
     /// A star's instruction, where it began and where it ended last: it may end earlier.
@@ -46,19 +46,19 @@ pub(super) struct GaveUp;
 
 /// What is matched against.
 #[derive(Clone, Copy)]
-pub(super) struct Hay<'h> {
+pub(super) struct Haystack<'h> {
     pub text: &'h [u8],
-    pub options: &'h Options,
+    pub options: &'h RegexOptions,
 }
 
-impl Program {
+impl RegexProgram {
     /// The groups of the match from `start` to `end`, which is known to exist. Slots of
     /// unset groups are [`NONE`]. `slots` has two entries per group, group 0 included.
     pub(super) fn groups(
         &self,
-        hay: Hay<'_>,
+        hay: Haystack<'_>,
         (start, end): (usize, usize),
-        scratch: &mut Scratch,
+        scratch: &mut BacktrackMemory,
         slots: &mut [usize],
     ) -> bool {
         let width = end - start + 1;
@@ -74,18 +74,18 @@ impl Program {
         scratch.slots.clear();
         scratch.slots.resize(slots.len(), NONE);
         scratch.stack.clear();
-        scratch.stack.push(Job::Run(0, start));
+        scratch.stack.push(BacktrackJob::Run(0, start));
         while let Some(job) = scratch.stack.pop() {
             let (mut pc, mut at) = match job {
-                Job::Run(pc, at) => (pc, at),
-                Job::Restore(slot, old) => {
+                BacktrackJob::Run(pc, at) => (pc, at),
+                BacktrackJob::Restore(slot, old) => {
                     scratch.slots[slot as usize] = old;
                     continue;
                 }
-                Job::Shorter(pc, from, to) => {
+                BacktrackJob::Shorter(pc, from, to) => {
                     let Inst::Star { leave, next, .. } = self.insts[pc as usize] else { continue };
                     let Some(at) = shorter(part, from, to, next, utf8) else { continue };
-                    scratch.stack.push(Job::Shorter(pc, from, at));
+                    scratch.stack.push(BacktrackJob::Shorter(pc, from, at));
                     if !scratch.visit(leave as usize * width + (at - start)) {
                         continue;
                     }
@@ -105,7 +105,7 @@ impl Program {
                         if !scratch.visit(number as usize * width + (at - start)) {
                             break;
                         }
-                        scratch.stack.push(Job::Run(second, at));
+                        scratch.stack.push(BacktrackJob::Run(second, at));
                         pc = first;
                         continue;
                     }
@@ -115,7 +115,7 @@ impl Program {
                         }
                         let stop = self.sets[set as usize].run(part, at, utf8);
                         if stop > at {
-                            scratch.stack.push(Job::Shorter(pc, at, stop));
+                            scratch.stack.push(BacktrackJob::Shorter(pc, at, stop));
                         }
                         if !scratch.visit(leave as usize * width + (stop - start)) {
                             break;
@@ -142,9 +142,9 @@ impl Program {
     /// step is taken off `budget`.
     pub(super) fn longest(
         &self,
-        hay: Hay<'_>,
+        hay: Haystack<'_>,
         start: usize,
-        scratch: &mut Scratch,
+        scratch: &mut BacktrackMemory,
         slots: &mut [usize],
         budget: &mut u64,
     ) -> Result<bool, GaveUp> {
@@ -152,17 +152,17 @@ impl Program {
         scratch.slots.resize(slots.len(), NONE);
         scratch.seen.clear();
         scratch.stack.clear();
-        scratch.stack.push(Job::Run(0, start));
+        scratch.stack.push(BacktrackJob::Run(0, start));
         let mut best = None;
         while let Some(job) = scratch.stack.pop() {
             let (mut pc, mut at) = match job {
-                Job::Run(pc, at) => (pc, at),
-                Job::Restore(slot, old) => {
+                BacktrackJob::Run(pc, at) => (pc, at),
+                BacktrackJob::Restore(slot, old) => {
                     scratch.slots[slot as usize] = old;
                     continue;
                 }
                 // Programs with back-references have no stars.
-                Job::Shorter(..) => continue,
+                BacktrackJob::Shorter(..) => continue,
             };
             loop {
                 *budget = budget.checked_sub(1).ok_or(GaveUp)?;
@@ -189,7 +189,7 @@ impl Program {
                         if !scratch.seen.insert(state) {
                             break;
                         }
-                        scratch.stack.push(Job::Run(second, at));
+                        scratch.stack.push(BacktrackJob::Run(second, at));
                         pc = first;
                         continue;
                     }
@@ -223,7 +223,7 @@ impl Program {
     }
 
     /// One character or condition: the position after it.
-    fn step(&self, inst: &Inst, hay: Hay<'_>, at: usize) -> Option<usize> {
+    fn step(&self, inst: &Inst, hay: Haystack<'_>, at: usize) -> Option<usize> {
         match *inst {
             Inst::Byte(b) => (hay.text.get(at) == Some(&b)).then_some(at + 1),
             Inst::Set(n) => {
@@ -250,7 +250,7 @@ fn digest(values: impl Iterator<Item = usize>) -> u128 {
     })
 }
 
-impl Scratch {
+impl BacktrackMemory {
     /// Marks a state; `false` if it was marked before.
     fn visit(&mut self, bit: usize) -> bool {
         let mask = 1u64 << (bit % 64);
@@ -279,13 +279,13 @@ fn shorter(text: &[u8], from: usize, to: usize, next: Option<u8>, utf8: bool) ->
     Some(at)
 }
 
-fn save(scratch: &mut Scratch, slot: u32, at: usize) {
+fn save(scratch: &mut BacktrackMemory, slot: u32, at: usize) {
     let old = std::mem::replace(&mut scratch.slots[slot as usize], at);
-    scratch.stack.push(Job::Restore(slot, old));
+    scratch.stack.push(BacktrackJob::Restore(slot, old));
 }
 
 /// The end of a second copy of `text[a..b]` at `at`.
-fn repeated(hay: Hay<'_>, a: usize, b: usize, at: usize) -> Option<usize> {
+fn repeated(hay: Haystack<'_>, a: usize, b: usize, at: usize) -> Option<usize> {
     let text = &hay.text[a..b];
     let end = at.checked_add(text.len())?;
     if !hay.options.icase {
@@ -305,7 +305,7 @@ fn repeated(hay: Hay<'_>, a: usize, b: usize, at: usize) -> Option<usize> {
     Some(j)
 }
 
-fn char_at(hay: Hay<'_>, at: usize) -> Option<(u32, usize)> {
+fn char_at(hay: Haystack<'_>, at: usize) -> Option<(u32, usize)> {
     let first = *hay.text.get(at)?;
     match decode(&hay.text[at..]) {
         Some(c) if hay.options.utf8 => Some(c),
@@ -323,7 +323,7 @@ fn fold(code: u32) -> Option<char> {
 }
 
 /// Whether a condition holds between the characters at `at`.
-fn holds(look: Look, hay: Hay<'_>, at: usize) -> bool {
+fn holds(look: Look, hay: Haystack<'_>, at: usize) -> bool {
     let text = hay.text;
     let starts = |byte: Option<u8>| at == 0 || byte.is_some_and(|b| text[at - 1] == b);
     let ends = |byte: Option<u8>| match text.get(at) {
@@ -347,7 +347,7 @@ fn holds(look: Look, hay: Hay<'_>, at: usize) -> bool {
 }
 
 /// Whether a word character ends at `at`.
-pub(super) fn word_before(hay: Hay<'_>, at: usize) -> bool {
+pub(super) fn word_before(hay: Haystack<'_>, at: usize) -> bool {
     let Some(&last) = hay.text[..at].last() else { return false };
     if last < 0x80 || !hay.options.utf8 {
         return last == b'_' || last.is_ascii_alphanumeric();
@@ -359,7 +359,7 @@ pub(super) fn word_before(hay: Hay<'_>, at: usize) -> bool {
 }
 
 /// Whether a word character begins at `at`.
-pub(super) fn word_after(hay: Hay<'_>, at: usize) -> bool {
+pub(super) fn word_after(hay: Haystack<'_>, at: usize) -> bool {
     match hay.text.get(at) {
         None => false,
         Some(&c) if c < 0x80 || !hay.options.utf8 => c == b'_' || c.is_ascii_alphanumeric(),

@@ -1,10 +1,10 @@
 //! Bracket expressions (POSIX XBD 9.3.5).
 
-use super::ast::Node;
-use super::class::{Set, decode};
+use super::ast::RegexNode;
+use super::class::{CharSet, decode};
 use super::error::RegexError;
-use super::lex::Lexer;
-use super::options::Options;
+use super::lex::RegexLexer;
+use super::options::RegexOptions;
 
 /// Longest name in `[: :]`, `[. .]`, `[= =]` (glibc).
 const NAME_MAX: usize = 32;
@@ -13,18 +13,21 @@ enum Element {
     /// A character, or a byte that is none.
     Char(u32),
     Byte(u8),
-    Class(Set),
+    Class(CharSet),
     /// `[=x=]`: may not be a range's end.
     Equivalent(u32),
 }
 
 /// Parses after the opening bracket; leaves the position after the closing one.
-pub(super) fn parse(lexer: &mut Lexer<'_>, options: &Options) -> Result<Node, RegexError> {
+pub(super) fn parse(
+    lexer: &mut RegexLexer<'_>,
+    options: &RegexOptions,
+) -> Result<RegexNode, RegexError> {
     let negated = lexer.text.get(lexer.at) == Some(&b'^');
     if negated {
         lexer.at += 1;
     }
-    let mut set = Set::empty(options.utf8);
+    let mut set = CharSet::empty(options.utf8);
     let mut strays = Vec::new();
     let start = lexer.at;
     let mut first = true;
@@ -82,15 +85,15 @@ pub(super) fn parse(lexer: &mut Lexer<'_>, options: &Options) -> Result<Node, Re
         set.remove(byte);
     }
     if negated || strays.is_empty() {
-        return Ok(Node::Class(set));
+        return Ok(RegexNode::Class(set));
     }
     // Bytes that are no characters stand beside the set.
-    let mut all = vec![Node::Class(set)];
-    all.extend(strays.into_iter().map(|b| Node::Char(vec![b])));
-    Ok(Node::Alternate(all))
+    let mut all = vec![RegexNode::Class(set)];
+    all.extend(strays.into_iter().map(|b| RegexNode::Char(vec![b])));
+    Ok(RegexNode::Alternate(all))
 }
 
-fn element(lexer: &mut Lexer<'_>, options: &Options) -> Result<Element, RegexError> {
+fn element(lexer: &mut RegexLexer<'_>, options: &RegexOptions) -> Result<Element, RegexError> {
     let rest = lexer.text.get(lexer.at..).unwrap_or_default();
     match rest {
         [] => return Err(RegexError::Bracket),
@@ -109,7 +112,7 @@ fn element(lexer: &mut Lexer<'_>, options: &Options) -> Result<Element, RegexErr
                 b"upper" | b"lower" if options.icase => b"alpha",
                 other => other,
             };
-            let set = Set::named(name, options.utf8).ok_or(RegexError::ClassName)?;
+            let set = CharSet::named(name, options.utf8).ok_or(RegexError::ClassName)?;
             return Ok(Element::Class(set));
         }
         [b'\\', c, ..] if lexer.rules.bracket_escapes => {
@@ -139,7 +142,7 @@ fn element(lexer: &mut Lexer<'_>, options: &Options) -> Result<Element, RegexErr
 }
 
 /// The text between `[x` and `x]`.
-fn name<'a>(lexer: &mut Lexer<'a>, delimiter: u8) -> Result<&'a [u8], RegexError> {
+fn name<'a>(lexer: &mut RegexLexer<'a>, delimiter: u8) -> Result<&'a [u8], RegexError> {
     let rest = lexer.text.get(lexer.at + 2..).unwrap_or_default();
     let close = [delimiter, b']'];
     let end = memchr::memmem::find(rest, &close).filter(|&n| n < NAME_MAX);
@@ -149,7 +152,7 @@ fn name<'a>(lexer: &mut Lexer<'a>, delimiter: u8) -> Result<&'a [u8], RegexError
 }
 
 /// The one character a collating symbol or equivalence class may hold in this locale.
-fn single(name: &[u8], options: &Options) -> Result<u32, RegexError> {
+fn single(name: &[u8], options: &RegexOptions) -> Result<u32, RegexError> {
     match (decode(name), name) {
         (Some((code, width)), _) if options.utf8 && width == name.len() => Ok(code),
         (_, [b]) if !options.utf8 => Ok(u32::from(*b)),

@@ -9,19 +9,23 @@ use regex_syntax::hir::{
 
 /// A set of characters (UTF-8) or of bytes (C locale).
 #[derive(Clone, Debug)]
-pub(super) enum Set {
+pub(super) enum CharSet {
     Unicode(ClassUnicode),
     Bytes(ClassBytes),
 }
 
-impl Set {
-    pub(super) fn empty(utf8: bool) -> Set {
-        if utf8 { Set::Unicode(ClassUnicode::empty()) } else { Set::Bytes(ClassBytes::empty()) }
+impl CharSet {
+    pub(super) fn empty(utf8: bool) -> CharSet {
+        if utf8 {
+            CharSet::Unicode(ClassUnicode::empty())
+        } else {
+            CharSet::Bytes(ClassBytes::empty())
+        }
     }
 
     /// Every character.
-    pub(super) fn any(utf8: bool) -> Set {
-        let mut set = Set::empty(utf8);
+    pub(super) fn any(utf8: bool) -> CharSet {
+        let mut set = CharSet::empty(utf8);
         set.negate();
         set
     }
@@ -29,7 +33,7 @@ impl Set {
     /// Adds a range of code points; without UTF-8 of bytes (beyond 255 nothing).
     pub(super) fn push(&mut self, first: u32, last: u32) {
         match self {
-            Set::Unicode(class) => {
+            CharSet::Unicode(class) => {
                 // Surrogates are no characters: a range across them loses only them.
                 let up = |c: u32| if (0xD800..0xE000).contains(&c) { 0xE000 } else { c };
                 let down = |c: u32| if (0xD800..0xE000).contains(&c) { 0xD7FF } else { c };
@@ -39,7 +43,7 @@ impl Set {
                     class.push(ClassUnicodeRange::new(a, b));
                 }
             }
-            Set::Bytes(class) => {
+            CharSet::Bytes(class) => {
                 if let Ok(a) = u8::try_from(first) {
                     let b = u8::try_from(last).unwrap_or(u8::MAX);
                     class.push(ClassBytesRange::new(a, b));
@@ -48,10 +52,10 @@ impl Set {
         }
     }
 
-    pub(super) fn union(&mut self, other: &Set) {
+    pub(super) fn union(&mut self, other: &CharSet) {
         match (self, other) {
-            (Set::Unicode(a), Set::Unicode(b)) => a.union(b),
-            (Set::Bytes(a), Set::Bytes(b)) => a.union(b),
+            (CharSet::Unicode(a), CharSet::Unicode(b)) => a.union(b),
+            (CharSet::Bytes(a), CharSet::Bytes(b)) => a.union(b),
             // Both sides of a pattern are built with the same options.
             _ => {}
         }
@@ -59,30 +63,30 @@ impl Set {
 
     pub(super) fn negate(&mut self) {
         match self {
-            Set::Unicode(c) => c.negate(),
-            Set::Bytes(c) => c.negate(),
+            CharSet::Unicode(c) => c.negate(),
+            CharSet::Bytes(c) => c.negate(),
         }
     }
 
     /// Adds the other case of every letter.
     pub(super) fn fold_case(&mut self) {
         match self {
-            Set::Unicode(c) => {
+            CharSet::Unicode(c) => {
                 // Fails only without Unicode tables, which are compiled in.
                 let _ = c.try_case_fold_simple();
             }
-            Set::Bytes(c) => c.case_fold_simple(),
+            CharSet::Bytes(c) => c.case_fold_simple(),
         }
     }
 
     /// Takes a byte (a line terminator) out.
     pub(super) fn remove(&mut self, byte: u8) {
         match self {
-            Set::Unicode(c) => {
+            CharSet::Unicode(c) => {
                 let ch = char::from(byte);
                 c.difference(&ClassUnicode::new([ClassUnicodeRange::new(ch, ch)]));
             }
-            Set::Bytes(c) => {
+            CharSet::Bytes(c) => {
                 c.difference(&ClassBytes::new([ClassBytesRange::new(byte, byte)]));
             }
         }
@@ -91,22 +95,24 @@ impl Set {
     /// Ranges of code points or bytes, sorted.
     pub(super) fn ranges(&self) -> Vec<(u32, u32)> {
         match self {
-            Set::Unicode(c) => {
+            CharSet::Unicode(c) => {
                 c.iter().map(|r| (u32::from(r.start()), u32::from(r.end()))).collect()
             }
-            Set::Bytes(c) => c.iter().map(|r| (u32::from(r.start()), u32::from(r.end()))).collect(),
+            CharSet::Bytes(c) => {
+                c.iter().map(|r| (u32::from(r.start()), u32::from(r.end()))).collect()
+            }
         }
     }
 
     /// Whether a character is in both.
-    pub(super) fn intersects(&self, other: &Set) -> bool {
+    pub(super) fn intersects(&self, other: &CharSet) -> bool {
         match (self, other) {
-            (Set::Unicode(a), Set::Unicode(b)) => {
+            (CharSet::Unicode(a), CharSet::Unicode(b)) => {
                 let mut both = a.clone();
                 both.intersect(b);
                 !both.ranges().is_empty()
             }
-            (Set::Bytes(a), Set::Bytes(b)) => {
+            (CharSet::Bytes(a), CharSet::Bytes(b)) => {
                 let mut both = a.clone();
                 both.intersect(b);
                 !both.ranges().is_empty()
@@ -118,7 +124,7 @@ impl Set {
     /// An estimate of automaton states.
     pub(super) fn weight(&self) -> u64 {
         match self {
-            Set::Unicode(c) if !c.is_ascii() => 3 + c.ranges().len() as u64,
+            CharSet::Unicode(c) if !c.is_ascii() => 3 + c.ranges().len() as u64,
             _ => 1,
         }
     }
@@ -126,7 +132,7 @@ impl Set {
     /// The set's ASCII members, for texts that are ASCII.
     pub(super) fn to_ascii_hir(&self) -> Hir {
         let class = match self {
-            Set::Unicode(c) => {
+            CharSet::Unicode(c) => {
                 ClassBytes::new(c.iter().filter(|r| r.start().is_ascii()).map(|r| {
                     ClassBytesRange::new(
                         r.start() as u8,
@@ -134,20 +140,20 @@ impl Set {
                     )
                 }))
             }
-            Set::Bytes(c) => c.clone(),
+            CharSet::Bytes(c) => c.clone(),
         };
         Hir::class(Class::Bytes(class))
     }
 
     pub(super) fn to_hir(&self) -> Hir {
         Hir::class(match self {
-            Set::Unicode(c) => Class::Unicode(c.clone()),
-            Set::Bytes(c) => Class::Bytes(c.clone()),
+            CharSet::Unicode(c) => Class::Unicode(c.clone()),
+            CharSet::Bytes(c) => Class::Bytes(c.clone()),
         })
     }
 
     /// The class of this POSIX name; `None` for an unknown name.
-    pub(super) fn named(name: &[u8], utf8: bool) -> Option<Set> {
+    pub(super) fn named(name: &[u8], utf8: bool) -> Option<CharSet> {
         let ascii: &[(u8, u8)] = match name {
             b"alpha" => &[(b'A', b'Z'), (b'a', b'z')],
             b"digit" => &[(b'0', b'9')],
@@ -163,7 +169,7 @@ impl Set {
             b"xdigit" => &[(b'0', b'9'), (b'A', b'F'), (b'a', b'f')],
             _ => return None,
         };
-        let mut set = Set::empty(utf8);
+        let mut set = CharSet::empty(utf8);
         ascii.iter().for_each(|&(a, b)| set.push(u32::from(a), u32::from(b)));
         let beyond = match name {
             b"alpha" | b"alnum" => r"[[\p{Alphabetic}\p{Nd}]--\p{ASCII}]",
@@ -178,30 +184,30 @@ impl Set {
             _ => "",
         };
         if utf8 && !beyond.is_empty() {
-            set.union(&Set::property(beyond));
+            set.union(&CharSet::property(beyond));
         }
         Some(set)
     }
 
     /// `\w`: `[[:alnum:]_]`.
-    pub(super) fn word(utf8: bool) -> Set {
-        let mut set = Set::named(b"alnum", utf8).unwrap_or_else(|| Set::empty(utf8));
+    pub(super) fn word(utf8: bool) -> CharSet {
+        let mut set = CharSet::named(b"alnum", utf8).unwrap_or_else(|| CharSet::empty(utf8));
         set.push(u32::from(b'_'), u32::from(b'_'));
         set
     }
 
     /// `\s`: `[[:space:]]`.
-    pub(super) fn space(utf8: bool) -> Set {
-        Set::named(b"space", utf8).unwrap_or_else(|| Set::empty(utf8))
+    pub(super) fn space(utf8: bool) -> CharSet {
+        CharSet::named(b"space", utf8).unwrap_or_else(|| CharSet::empty(utf8))
     }
 
     /// A class in the notation of the `regex` crate.
-    fn property(text: &str) -> Set {
+    fn property(text: &str) -> CharSet {
         let class = regex_syntax::parse(text).ok().and_then(|hir| match hir.into_kind() {
             HirKind::Class(Class::Unicode(c)) => Some(c),
             _ => None,
         });
-        Set::Unicode(class.unwrap_or_else(ClassUnicode::empty))
+        CharSet::Unicode(class.unwrap_or_else(ClassUnicode::empty))
     }
 }
 
@@ -238,7 +244,7 @@ mod tests {
             b"graph",
             b"cntrl",
         ] {
-            let ranges = Set::named(name, true).unwrap().ranges();
+            let ranges = CharSet::named(name, true).unwrap().ranges();
             assert!(ranges.last().unwrap().1 > 127, "{}", String::from_utf8_lossy(name));
         }
     }

@@ -2,34 +2,34 @@
 
 use regex_syntax::hir::{Hir, Look as HirLook, Repetition};
 
-use super::ast::{Look, Node};
-use super::class::Set;
-use super::options::Options;
+use super::ast::{Look, RegexNode};
+use super::class::CharSet;
+use super::options::RegexOptions;
 
 /// Translates. A back-reference becomes "any text", so that the result matches wherever the
 /// pattern does and possibly elsewhere. With `ascii` the result is for ASCII texts only.
-pub(super) fn translate(node: &Node, options: &Options, ascii: bool) -> Hir {
+pub(super) fn translate(node: &RegexNode, options: &RegexOptions, ascii: bool) -> Hir {
     match node {
-        Node::Empty => Hir::empty(),
-        Node::Char(bytes) => Hir::literal(bytes.clone()),
-        Node::Class(set) if ascii => set.to_ascii_hir(),
-        Node::Class(set) => set.to_hir(),
-        Node::Look(look) => Hir::look(translate_look(*look, options, ascii)),
-        Node::Group(_, inner) => translate(inner, options, ascii),
-        Node::Repeat { min, max, node } => Hir::repetition(Repetition {
+        RegexNode::Empty => Hir::empty(),
+        RegexNode::Char(bytes) => Hir::literal(bytes.clone()),
+        RegexNode::Class(set) if ascii => set.to_ascii_hir(),
+        RegexNode::Class(set) => set.to_hir(),
+        RegexNode::Look(look) => Hir::look(translate_look(*look, options, ascii)),
+        RegexNode::Group(_, inner) => translate(inner, options, ascii),
+        RegexNode::Repeat { min, max, node } => Hir::repetition(Repetition {
             min: *min,
             max: *max,
             greedy: true,
             sub: Box::new(translate(node, options, ascii)),
         }),
-        Node::Concat(all) => {
+        RegexNode::Concat(all) => {
             Hir::concat(all.iter().map(|n| translate(n, options, ascii)).collect())
         }
-        Node::Alternate(all) => {
+        RegexNode::Alternate(all) => {
             Hir::alternation(all.iter().map(|n| translate(n, options, ascii)).collect())
         }
-        Node::Backref(_) => {
-            let mut any = Set::any(false);
+        RegexNode::Backref(_) => {
+            let mut any = CharSet::any(false);
             if let Some(byte) = options.lines {
                 any.remove(byte);
             }
@@ -43,7 +43,7 @@ pub(super) fn translate(node: &Node, options: &Options, ascii: bool) -> Hir {
     }
 }
 
-fn translate_look(look: Look, options: &Options, ascii: bool) -> HirLook {
+fn translate_look(look: Look, options: &RegexOptions, ascii: bool) -> HirLook {
     let lines = options.lines.is_some();
     match (look, options.utf8 && !ascii) {
         (Look::LineStart, _) if lines || options.multiline => HirLook::StartLF,

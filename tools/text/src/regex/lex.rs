@@ -3,11 +3,11 @@
 use super::ast::Look;
 use super::class::decode;
 use super::error::RegexError;
-use super::options::Rules;
+use super::options::DialectRules;
 use crate::escape::named;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum RegexToken {
     /// One character, as its bytes; `b"{"` and the like when they lost their meaning.
     Char(Vec<u8>),
     Any,
@@ -28,49 +28,51 @@ pub(super) enum Token {
     End,
 }
 
-pub(super) struct Lexer<'a> {
+pub(super) struct RegexLexer<'a> {
     pub text: &'a [u8],
     pub at: usize,
-    pub rules: Rules,
+    pub rules: DialectRules,
     pub utf8: bool,
 }
 
-impl Lexer<'_> {
+impl RegexLexer<'_> {
     fn peek(&self, ahead: usize) -> Option<u8> {
         self.text.get(self.at + ahead).copied()
     }
 
     /// The next token. `caret` says that a `^` here is an anchor wherever it stands (after
     /// `\(`, `\|`).
-    pub(super) fn next(&mut self, caret: bool) -> Result<Token, RegexError> {
-        let Some(c) = self.peek(0) else { return Ok(Token::End) };
+    pub(super) fn next(&mut self, caret: bool) -> Result<RegexToken, RegexError> {
+        let Some(c) = self.peek(0) else { return Ok(RegexToken::End) };
         let start = self.at;
         self.at += 1;
         let r = self.rules;
         Ok(match c {
             b'\\' => return self.escape(),
-            b'.' => Token::Any,
-            b'[' => Token::OpenBracket,
-            b'*' => Token::Star,
-            b'+' if !r.bk_plus_qm && !r.limited => Token::Plus,
-            b'?' if !r.bk_plus_qm && !r.limited => Token::Question,
-            b'(' if !r.bk_parens => Token::Open,
-            b')' if !r.bk_parens => Token::Close,
-            b'{' if r.intervals && !r.bk_braces => Token::OpenInterval,
-            b'}' if r.intervals && !r.bk_braces => Token::CloseInterval,
-            b'|' if !r.bk_vbar && !r.limited => Token::Alternate,
-            b'\n' if r.newline_alternates => Token::Alternate,
+            b'.' => RegexToken::Any,
+            b'[' => RegexToken::OpenBracket,
+            b'*' => RegexToken::Star,
+            b'+' if !r.bk_plus_qm && !r.limited => RegexToken::Plus,
+            b'?' if !r.bk_plus_qm && !r.limited => RegexToken::Question,
+            b'(' if !r.bk_parens => RegexToken::Open,
+            b')' if !r.bk_parens => RegexToken::Close,
+            b'{' if r.intervals && !r.bk_braces => RegexToken::OpenInterval,
+            b'}' if r.intervals && !r.bk_braces => RegexToken::CloseInterval,
+            b'|' if !r.bk_vbar && !r.limited => RegexToken::Alternate,
+            b'\n' if r.newline_alternates => RegexToken::Alternate,
             b'^' if r.anchors_anywhere || caret || start == 0 || self.after_newline(start) => {
-                Token::Look(Look::LineStart)
+                RegexToken::Look(Look::LineStart)
             }
-            b'$' if r.anchors_anywhere || self.dollar_is_anchor()? => Token::Look(Look::LineEnd),
+            b'$' if r.anchors_anywhere || self.dollar_is_anchor()? => {
+                RegexToken::Look(Look::LineEnd)
+            }
             _ => {
                 let width = match decode(&self.text[start..]) {
                     Some((_, width)) if self.utf8 => width,
                     _ => 1,
                 };
                 self.at = start + width;
-                Token::Char(self.text[start..self.at].to_vec())
+                RegexToken::Char(self.text[start..self.at].to_vec())
             }
         })
     }
@@ -84,14 +86,14 @@ impl Lexer<'_> {
         let at = self.at;
         let next = match self.next(false) {
             // A trailing backslash is reported when it is reached.
-            Err(RegexError::TrailingBackslash) => Ok(Token::Char(Vec::new())),
+            Err(RegexError::TrailingBackslash) => Ok(RegexToken::Char(Vec::new())),
             other => other,
         };
         self.at = at;
-        Ok(matches!(next?, Token::End | Token::Close | Token::Alternate))
+        Ok(matches!(next?, RegexToken::End | RegexToken::Close | RegexToken::Alternate))
     }
 
-    fn escape(&mut self) -> Result<Token, RegexError> {
+    fn escape(&mut self) -> Result<RegexToken, RegexError> {
         let start = self.at;
         let Some(c) = self.peek(0) else { return Err(RegexError::TrailingBackslash) };
         self.at += 1;
@@ -99,35 +101,35 @@ impl Lexer<'_> {
         if r.awk_escapes
             && let Some(byte) = self.awk_escape(c)
         {
-            return Ok(Token::Char(vec![byte]));
+            return Ok(RegexToken::Char(vec![byte]));
         }
         Ok(match c {
-            b'|' if r.bk_vbar && !r.limited => Token::Alternate,
-            b'(' if r.bk_parens => Token::Open,
-            b')' if r.bk_parens => Token::Close,
-            b'{' if r.bk_braces && r.intervals => Token::OpenInterval,
-            b'}' if r.bk_braces && r.intervals => Token::CloseInterval,
-            b'+' if r.bk_plus_qm && !r.limited => Token::Plus,
-            b'?' if r.bk_plus_qm && !r.limited => Token::Question,
-            b'1'..=b'9' if r.backrefs => Token::Backref(u32::from(c - b'0')),
-            b'<' => Token::Look(Look::WordStart),
-            b'>' => Token::Look(Look::WordEnd),
-            b'y' if r.awk_escapes => Token::Look(Look::WordEdge),
-            b'b' => Token::Look(Look::WordEdge),
-            b'B' => Token::Look(Look::NotWordEdge),
-            b'`' => Token::Look(Look::TextStart),
-            b'\'' => Token::Look(Look::TextEnd),
-            b'w' => Token::Word(false),
-            b'W' => Token::Word(true),
-            b's' => Token::Space(false),
-            b'S' => Token::Space(true),
+            b'|' if r.bk_vbar && !r.limited => RegexToken::Alternate,
+            b'(' if r.bk_parens => RegexToken::Open,
+            b')' if r.bk_parens => RegexToken::Close,
+            b'{' if r.bk_braces && r.intervals => RegexToken::OpenInterval,
+            b'}' if r.bk_braces && r.intervals => RegexToken::CloseInterval,
+            b'+' if r.bk_plus_qm && !r.limited => RegexToken::Plus,
+            b'?' if r.bk_plus_qm && !r.limited => RegexToken::Question,
+            b'1'..=b'9' if r.backrefs => RegexToken::Backref(u32::from(c - b'0')),
+            b'<' => RegexToken::Look(Look::WordStart),
+            b'>' => RegexToken::Look(Look::WordEnd),
+            b'y' if r.awk_escapes => RegexToken::Look(Look::WordEdge),
+            b'b' => RegexToken::Look(Look::WordEdge),
+            b'B' => RegexToken::Look(Look::NotWordEdge),
+            b'`' => RegexToken::Look(Look::TextStart),
+            b'\'' => RegexToken::Look(Look::TextEnd),
+            b'w' => RegexToken::Word(false),
+            b'W' => RegexToken::Word(true),
+            b's' => RegexToken::Space(false),
+            b'S' => RegexToken::Space(true),
             _ => {
                 let width = match decode(&self.text[start..]) {
                     Some((_, width)) if self.utf8 => width,
                     _ => 1,
                 };
                 self.at = start + width;
-                Token::Char(self.text[start..self.at].to_vec())
+                RegexToken::Char(self.text[start..self.at].to_vec())
             }
         })
     }

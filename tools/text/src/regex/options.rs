@@ -2,7 +2,7 @@
 
 /// The dialect of a pattern. All have GNU's extensions (`\w \W \s \S \b \B \< \> \` \'`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Syntax {
+pub enum RegexSyntax {
     /// `sed`: POSIX basic with `\+ \? \|`.
     Bre,
     /// `expr`: as [`Syntax::Bre`] but `a**` is `a*`, and a range whose end comes before its start is empty.
@@ -30,7 +30,7 @@ pub enum Syntax {
 
 /// What must stand around a match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bound {
+pub enum MatchBound {
     #[default]
     None,
     /// No word character before or after (`grep -w`).
@@ -41,8 +41,8 @@ pub enum Bound {
 
 /// How to compile a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    pub syntax: Syntax,
+pub struct RegexOptions {
+    pub syntax: RegexSyntax,
     /// Letters match without regard to case (simple Unicode folding).
     pub icase: bool,
     /// `^` and `$` also match at the newlines inside the text (sed's `M`); `` \` `` and `\'` match
@@ -57,57 +57,57 @@ pub struct Options {
     /// Characters are UTF-8 sequences; a byte that belongs to none is matched by itself only, by
     /// no `.` or `[^x]`. Otherwise every byte is a character (the C locale).
     pub utf8: bool,
-    pub bound: Bound,
+    pub bound: MatchBound,
 }
 
-impl Options {
+impl RegexOptions {
     /// Case matters, one text, UTF-8.
-    pub const fn new(syntax: Syntax) -> Options {
-        Options {
+    pub const fn new(syntax: RegexSyntax) -> RegexOptions {
+        RegexOptions {
             syntax,
             icase: false,
             multiline: false,
             newline_apart: false,
             lines: None,
             utf8: true,
-            bound: Bound::None,
+            bound: MatchBound::None,
         }
     }
 
     /// The same without regard to case, if that is so.
-    pub const fn icase(self, icase: bool) -> Options {
-        Options { icase, ..self }
+    pub const fn icase(self, icase: bool) -> RegexOptions {
+        RegexOptions { icase, ..self }
     }
 
     /// The same with `^` and `$` at line ends within the text.
-    pub const fn multiline(self, multiline: bool) -> Options {
-        Options { multiline, ..self }
+    pub const fn multiline(self, multiline: bool) -> RegexOptions {
+        RegexOptions { multiline, ..self }
     }
 
     /// The same with newlines that neither `.` nor `[^x]` matches, if that is so.
-    pub const fn newline_apart(self, newline_apart: bool) -> Options {
-        Options { newline_apart, ..self }
+    pub const fn newline_apart(self, newline_apart: bool) -> RegexOptions {
+        RegexOptions { newline_apart, ..self }
     }
 
     /// The same for a text of lines with this terminator, which no match contains.
-    pub const fn lines(self, terminator: u8) -> Options {
-        Options { lines: Some(terminator), ..self }
+    pub const fn lines(self, terminator: u8) -> RegexOptions {
+        RegexOptions { lines: Some(terminator), ..self }
     }
 
     /// The same for characters of UTF-8, or of one byte each.
-    pub const fn utf8(self, utf8: bool) -> Options {
-        Options { utf8, ..self }
+    pub const fn utf8(self, utf8: bool) -> RegexOptions {
+        RegexOptions { utf8, ..self }
     }
 
     /// The same with what must be around a match.
-    pub const fn bound(self, bound: Bound) -> Options {
-        Options { bound, ..self }
+    pub const fn bound(self, bound: MatchBound) -> RegexOptions {
+        RegexOptions { bound, ..self }
     }
 }
 
 /// The rules a dialect consists of (the `RE_…` bits of GNU's `re_syntax_options`).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
+pub(super) struct DialectRules {
     /// `\(`, `\{`, `\|` are the operators (else without backslash).
     pub bk_parens: bool,
     pub bk_braces: bool,
@@ -138,9 +138,9 @@ pub(super) struct Rules {
     pub awk_escapes: bool,
 }
 
-impl Syntax {
-    pub(super) const fn rules(self) -> Rules {
-        let basic = Rules {
+impl RegexSyntax {
+    pub(super) const fn rules(self) -> DialectRules {
+        let basic = DialectRules {
             bk_parens: true,
             bk_braces: true,
             bk_vbar: true,
@@ -160,7 +160,7 @@ impl Syntax {
             bracket_escapes: false,
             awk_escapes: false,
         };
-        let extended = Rules {
+        let extended = DialectRules {
             bk_parens: false,
             bk_braces: false,
             bk_vbar: false,
@@ -172,27 +172,31 @@ impl Syntax {
             ..basic
         };
         match self {
-            Syntax::Bre => basic,
-            Syntax::Expr => Rules { double_op_error: false, empty_ranges: true, ..basic },
-            Syntax::Grep => Rules { double_op_error: false, newline_alternates: true, ..basic },
-            Syntax::MinimalBre => Rules { limited: true, ..basic },
-            Syntax::Ere => extended,
-            Syntax::EreRegcomp => Rules { close_paren_literal: true, ..extended },
-            Syntax::Egrep => Rules {
+            RegexSyntax::Bre => basic,
+            RegexSyntax::Expr => {
+                DialectRules { double_op_error: false, empty_ranges: true, ..basic }
+            }
+            RegexSyntax::Grep => {
+                DialectRules { double_op_error: false, newline_alternates: true, ..basic }
+            }
+            RegexSyntax::MinimalBre => DialectRules { limited: true, ..basic },
+            RegexSyntax::Ere => extended,
+            RegexSyntax::EreRegcomp => DialectRules { close_paren_literal: true, ..extended },
+            RegexSyntax::Egrep => DialectRules {
                 leading_op_error: false,
                 close_paren_literal: true,
                 bad_interval_literal: true,
                 newline_alternates: true,
                 ..extended
             },
-            Syntax::PosixAwk => Rules {
+            RegexSyntax::PosixAwk => DialectRules {
                 backrefs: false,
                 close_paren_literal: true,
                 bracket_escapes: true,
                 empty_ranges: true,
                 ..extended
             },
-            Syntax::Awk => Rules {
+            RegexSyntax::Awk => DialectRules {
                 leading_op_error: false,
                 leading_op_ignored: false,
                 bad_interval_literal: true,
@@ -201,7 +205,7 @@ impl Syntax {
                 awk_escapes: true,
                 ..extended
             },
-            Syntax::Emacs => Rules {
+            RegexSyntax::Emacs => DialectRules {
                 bk_plus_qm: false,
                 intervals: false,
                 classes: false,

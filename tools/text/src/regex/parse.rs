@@ -1,54 +1,54 @@
-//! Text to [`Node`]s. What is an operator where follows glibc's parser: context-dependent
+//! Text to [`RegexNode`]s. What is an operator where follows glibc's parser: context-dependent
 //! `*`, `^`, `$`, lone parentheses and malformed intervals.
 
-use super::ast::{MAX_DEPTH, Node};
+use super::ast::{MAX_DEPTH, RegexNode};
 use super::bracket;
-use super::class::{Set, decode};
+use super::class::{CharSet, decode};
 use super::error::RegexError;
-use super::lex::{Lexer, Token};
-use super::options::Options;
+use super::lex::{RegexLexer, RegexToken};
+use super::options::RegexOptions;
 
 /// glibc's `RE_DUP_MAX`.
 const DUP_MAX: u32 = 0x7FFF;
 
-pub(super) struct Parser<'a> {
-    lexer: Lexer<'a>,
-    options: &'a Options,
-    token: Token,
+pub(super) struct RegexParser<'a> {
+    lexer: RegexLexer<'a>,
+    options: &'a RegexOptions,
+    token: RegexToken,
     groups: u32,
     /// Bit n: group n is closed, so that `\n` may refer to it.
     closed: u32,
 }
 
 /// A parsed pattern and its number of groups.
-pub(super) fn parse(text: &[u8], options: &Options) -> Result<(Node, u32), RegexError> {
+pub(super) fn parse(text: &[u8], options: &RegexOptions) -> Result<(RegexNode, u32), RegexError> {
     let rules = options.syntax.rules();
-    let lexer = Lexer { text, at: 0, rules, utf8: options.utf8 };
-    let mut p = Parser { lexer, options, token: Token::End, groups: 0, closed: 0 };
+    let lexer = RegexLexer { text, at: 0, rules, utf8: options.utf8 };
+    let mut p = RegexParser { lexer, options, token: RegexToken::End, groups: 0, closed: 0 };
     p.advance(false)?;
     let node = p.alternatives(0)?;
     // At depth 0 only the end ends the alternatives.
     Ok((node, p.groups))
 }
 
-impl Parser<'_> {
+impl RegexParser<'_> {
     fn advance(&mut self, caret: bool) -> Result<(), RegexError> {
         self.token = self.lexer.next(caret)?;
         Ok(())
     }
 
-    fn alternatives(&mut self, depth: u32) -> Result<Node, RegexError> {
+    fn alternatives(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
         if depth > MAX_DEPTH {
             return Err(RegexError::TooBig);
         }
         let closed = self.closed;
         let first = self.branch(depth)?;
-        if self.token != Token::Alternate {
+        if self.token != RegexToken::Alternate {
             return Ok(first);
         }
         let mut all = vec![first];
         let mut seen = self.closed;
-        while self.token == Token::Alternate {
+        while self.token == RegexToken::Alternate {
             self.advance(true)?;
             // A group closed in another alternative cannot be referred to from this one.
             self.closed = closed;
@@ -56,56 +56,65 @@ impl Parser<'_> {
             seen |= self.closed;
         }
         self.closed = seen;
-        Ok(Node::Alternate(all))
+        Ok(RegexNode::Alternate(all))
     }
 
-    fn branch(&mut self, depth: u32) -> Result<Node, RegexError> {
+    fn branch(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
         let mut all = Vec::new();
-        while !(matches!(self.token, Token::Alternate | Token::End)
-            || depth > 0 && self.token == Token::Close)
+        while !(matches!(self.token, RegexToken::Alternate | RegexToken::End)
+            || depth > 0 && self.token == RegexToken::Close)
         {
             let node = self.expression(depth)?;
-            if !matches!(node, Node::Empty) {
+            if !matches!(node, RegexNode::Empty) {
                 all.push(node);
             }
         }
         Ok(match all.len() {
-            0 => Node::Empty,
+            0 => RegexNode::Empty,
             1 => all.remove(0),
-            _ => Node::Concat(all),
+            _ => RegexNode::Concat(all),
         })
     }
 
-    fn expression(&mut self, depth: u32) -> Result<Node, RegexError> {
+    fn expression(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
         let rules = self.lexer.rules;
-        let token = std::mem::replace(&mut self.token, Token::End);
+        let token = std::mem::replace(&mut self.token, RegexToken::End);
         let node = match token {
-            Token::Char(bytes) => self.char(bytes),
-            Token::Any => {
-                let mut set = Set::any(self.options.utf8);
+            RegexToken::Char(bytes) => self.char(bytes),
+            RegexToken::Any => {
+                let mut set = CharSet::any(self.options.utf8);
                 self.exclude_terminator(&mut set);
                 if self.options.newline_apart {
                     set.remove(b'\n');
                 }
-                Node::Class(set)
+                RegexNode::Class(set)
             }
-            Token::Word(negated) => self.escape_class(Set::word(self.options.utf8), negated),
-            Token::Space(negated) => self.escape_class(Set::space(self.options.utf8), negated),
-            Token::OpenBracket => bracket::parse(&mut self.lexer, self.options)?,
-            Token::Open => self.group(depth)?,
-            Token::Backref(n) => {
+            RegexToken::Word(negated) => {
+                self.escape_class(CharSet::word(self.options.utf8), negated)
+            }
+            RegexToken::Space(negated) => {
+                self.escape_class(CharSet::space(self.options.utf8), negated)
+            }
+            RegexToken::OpenBracket => bracket::parse(&mut self.lexer, self.options)?,
+            RegexToken::Open => self.group(depth)?,
+            RegexToken::Backref(n) => {
                 if self.closed & (1 << n) == 0 {
                     return Err(RegexError::BackReference);
                 }
-                Node::Backref(n)
+                RegexNode::Backref(n)
             }
-            Token::Look(look) => {
+            RegexToken::Look(look) => {
                 // An anchor takes no repetition: in `^*` the star is at the start.
                 self.advance(true)?;
-                return Ok(Node::Look(look));
+                return Ok(RegexNode::Look(look));
             }
-            Token::OpenInterval if rules.double_op_error => return Err(RegexError::Repetition),
-            Token::Star | Token::Plus | Token::Question | Token::OpenInterval => {
+            RegexToken::OpenInterval if rules.double_op_error => {
+                return Err(RegexError::Repetition);
+            }
+            RegexToken::Star
+            | RegexToken::Plus
+            | RegexToken::Question
+            | RegexToken::OpenInterval => {
                 if rules.leading_op_error {
                     return Err(RegexError::Repetition);
                 }
@@ -113,51 +122,54 @@ impl Parser<'_> {
                     // It repeats the empty string; a brace that opens no interval is left
                     // as a character for the next call.
                     self.token = token;
-                    return self.repetitions(Node::Empty);
+                    return self.repetitions(RegexNode::Empty);
                 }
                 self.char(self.op_text(&token))
             }
-            Token::Close if !rules.close_paren_literal => return Err(RegexError::CloseParen),
-            Token::Close => self.char(b")".to_vec()),
-            Token::CloseInterval => self.char(b"}".to_vec()),
-            Token::Alternate | Token::End => Node::Empty,
+            RegexToken::Close if !rules.close_paren_literal => return Err(RegexError::CloseParen),
+            RegexToken::Close => self.char(b")".to_vec()),
+            RegexToken::CloseInterval => self.char(b"}".to_vec()),
+            RegexToken::Alternate | RegexToken::End => RegexNode::Empty,
         };
         self.advance(false)?;
         self.repetitions(node)
     }
 
-    fn op_text(&self, token: &Token) -> Vec<u8> {
+    fn op_text(&self, token: &RegexToken) -> Vec<u8> {
         match token {
-            Token::Plus => b"+".to_vec(),
-            Token::Question => b"?".to_vec(),
-            Token::OpenInterval => b"{".to_vec(),
+            RegexToken::Plus => b"+".to_vec(),
+            RegexToken::Question => b"?".to_vec(),
+            RegexToken::OpenInterval => b"{".to_vec(),
             _ => b"*".to_vec(),
         }
     }
 
-    fn group(&mut self, depth: u32) -> Result<Node, RegexError> {
+    fn group(&mut self, depth: u32) -> Result<RegexNode, RegexError> {
         self.groups += 1;
         let number = self.groups;
         self.advance(true)?;
-        let inner =
-            if self.token == Token::Close { Node::Empty } else { self.alternatives(depth + 1)? };
-        if self.token != Token::Close {
+        let inner = if self.token == RegexToken::Close {
+            RegexNode::Empty
+        } else {
+            self.alternatives(depth + 1)?
+        };
+        if self.token != RegexToken::Close {
             return Err(RegexError::OpenParen);
         }
         if number <= 9 {
             self.closed |= 1 << number;
         }
-        Ok(Node::Group(number, Box::new(inner)))
+        Ok(RegexNode::Group(number, Box::new(inner)))
     }
 
-    fn repetitions(&mut self, mut node: Node) -> Result<Node, RegexError> {
+    fn repetitions(&mut self, mut node: RegexNode) -> Result<RegexNode, RegexError> {
         let mut nested = 0;
         loop {
             let (min, max) = match self.token {
-                Token::Star => (0, None),
-                Token::Plus => (1, None),
-                Token::Question => (0, Some(1)),
-                Token::OpenInterval => match self.interval()? {
+                RegexToken::Star => (0, None),
+                RegexToken::Plus => (1, None),
+                RegexToken::Question => (0, Some(1)),
+                RegexToken::OpenInterval => match self.interval()? {
                     Some(bounds) => bounds,
                     None => return Ok(node),
                 },
@@ -165,29 +177,29 @@ impl Parser<'_> {
             };
             self.advance(false)?;
             if self.lexer.rules.double_op_error
-                && matches!(self.token, Token::Star | Token::OpenInterval)
+                && matches!(self.token, RegexToken::Star | RegexToken::OpenInterval)
             {
                 return Err(RegexError::Repetition);
             }
             node = match node {
-                Node::Empty => Node::Empty,
-                _ if max == Some(0) => Node::Empty,
+                RegexNode::Empty => RegexNode::Empty,
+                _ if max == Some(0) => RegexNode::Empty,
                 // `a**`, `a+?` and so on are one repetition; this also bounds nesting.
-                Node::Repeat { min: m, max: x, node }
+                RegexNode::Repeat { min: m, max: x, node }
                     if min <= 1
                         && m <= 1
                         && max.is_none_or(|n| n == 1)
                         && x.is_none_or(|n| n == 1) =>
                 {
                     let max = if max.is_none() || x.is_none() { None } else { Some(1) };
-                    Node::Repeat { min: min * m, max, node }
+                    RegexNode::Repeat { min: min * m, max, node }
                 }
                 node => {
                     nested += 1;
                     if nested > MAX_DEPTH / 8 {
                         return Err(RegexError::TooBig);
                     }
-                    Node::Repeat { min, max, node: Box::new(node) }
+                    RegexNode::Repeat { min, max, node: Box::new(node) }
                 }
             };
         }
@@ -197,38 +209,38 @@ impl Parser<'_> {
     /// current. `None`: no valid interval, the brace is a character (left as current token).
     fn interval(&mut self) -> Result<Option<(u32, Option<u32>)>, RegexError> {
         let start = self.lexer.at;
-        let is_comma = |t: &Token| matches!(t, Token::Char(c) if c == b",");
+        let is_comma = |t: &RegexToken| matches!(t, RegexToken::Char(c) if c == b",");
         let mut low = self.number()?;
-        if low == Number::None {
+        if low == IntervalNumber::None {
             // `{,n}` means `{0,n}`.
             if is_comma(&self.token) {
-                low = Number::Value(0);
+                low = IntervalNumber::Value(0);
             } else {
                 return Err(RegexError::BraceContent);
             }
         }
         let high = match (low, &self.token) {
-            (Number::Bad, _) => Number::Bad,
-            (_, Token::CloseInterval) => low,
+            (IntervalNumber::Bad, _) => IntervalNumber::Bad,
+            (_, RegexToken::CloseInterval) => low,
             (_, t) if is_comma(t) => self.number()?,
-            _ => Number::Bad,
+            _ => IntervalNumber::Bad,
         };
-        let (Number::Value(min), true) = (low, high != Number::Bad) else {
+        let (IntervalNumber::Value(min), true) = (low, high != IntervalNumber::Bad) else {
             if self.lexer.rules.bad_interval_literal {
                 self.lexer.at = start;
-                self.token = Token::Char(b"{".to_vec());
+                self.token = RegexToken::Char(b"{".to_vec());
                 return Ok(None);
             }
             return Err(match self.token {
-                Token::End => RegexError::OpenBrace,
+                RegexToken::End => RegexError::OpenBrace,
                 _ => RegexError::BraceContent,
             });
         };
         let max = match high {
-            Number::Value(n) => Some(n),
+            IntervalNumber::Value(n) => Some(n),
             _ => None,
         };
-        if max.is_some_and(|m| min > m) || self.token != Token::CloseInterval {
+        if max.is_some_and(|m| min > m) || self.token != RegexToken::CloseInterval {
             return Err(RegexError::BraceContent);
         }
         if max.unwrap_or(min) > DUP_MAX {
@@ -238,84 +250,86 @@ impl Parser<'_> {
     }
 
     /// A number up to a comma, the closing brace or the end.
-    fn number(&mut self) -> Result<Number, RegexError> {
-        let mut n = Number::None;
+    fn number(&mut self) -> Result<IntervalNumber, RegexError> {
+        let mut n = IntervalNumber::None;
         loop {
             self.advance(false)?;
             let digit = match &self.token {
-                Token::End => return Ok(Number::Bad),
-                Token::CloseInterval => return Ok(n),
-                Token::Char(c) if c == b"," => return Ok(n),
-                Token::Char(c) => match c.as_slice() {
+                RegexToken::End => return Ok(IntervalNumber::Bad),
+                RegexToken::CloseInterval => return Ok(n),
+                RegexToken::Char(c) if c == b"," => return Ok(n),
+                RegexToken::Char(c) => match c.as_slice() {
                     [d @ b'0'..=b'9'] => Some(u32::from(d - b'0')),
                     _ => None,
                 },
                 _ => None,
             };
             n = match (n, digit) {
-                (Number::None, Some(d)) => Number::Value(d),
-                (Number::Value(v), Some(d)) => Number::Value((v * 10 + d).min(DUP_MAX + 1)),
-                _ => Number::Bad,
+                (IntervalNumber::None, Some(d)) => IntervalNumber::Value(d),
+                (IntervalNumber::Value(v), Some(d)) => {
+                    IntervalNumber::Value((v * 10 + d).min(DUP_MAX + 1))
+                }
+                _ => IntervalNumber::Bad,
             };
         }
     }
 
-    fn escape_class(&self, mut set: Set, negated: bool) -> Node {
+    fn escape_class(&self, mut set: CharSet, negated: bool) -> RegexNode {
         if negated {
             set.negate();
         }
         self.exclude_terminator(&mut set);
-        Node::Class(set)
+        RegexNode::Class(set)
     }
 
-    fn exclude_terminator(&self, set: &mut Set) {
+    fn exclude_terminator(&self, set: &mut CharSet) {
         if let Some(byte) = self.options.lines {
             set.remove(byte);
         }
     }
 
-    fn char(&self, bytes: Vec<u8>) -> Node {
+    fn char(&self, bytes: Vec<u8>) -> RegexNode {
         char_node(bytes, self.options)
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Number {
+enum IntervalNumber {
     None,
     Value(u32),
     Bad,
 }
 
 /// A character, with `icase` a set of its cases.
-pub(super) fn char_node(bytes: Vec<u8>, options: &Options) -> Node {
+pub(super) fn char_node(bytes: Vec<u8>, options: &RegexOptions) -> RegexNode {
     if options.lines.is_some_and(|t| bytes == [t]) {
         // Nothing matches a terminator.
-        return Node::Class(Set::empty(options.utf8));
+        return RegexNode::Class(CharSet::empty(options.utf8));
     }
     if !options.icase {
-        return Node::Char(bytes);
+        return RegexNode::Char(bytes);
     }
     let code = match decode(&bytes) {
         Some((code, width)) if options.utf8 && width == bytes.len() => code,
-        _ if options.utf8 => return Node::Char(bytes),
+        _ if options.utf8 => return RegexNode::Char(bytes),
         _ => match bytes.as_slice() {
             [b] => u32::from(*b),
-            _ => return Node::Char(bytes),
+            _ => return RegexNode::Char(bytes),
         },
     };
-    let mut set = Set::empty(options.utf8);
+    let mut set = CharSet::empty(options.utf8);
     set.push(code, code);
     set.fold_case();
     match set.ranges().as_slice() {
-        [(a, b)] if a == b => Node::Char(bytes),
-        _ => Node::Class(set),
+        [(a, b)] if a == b => RegexNode::Char(bytes),
+        _ => RegexNode::Class(set),
     }
 }
 
 /// A text without operators.
-pub(super) fn literal(text: &[u8], options: &Options) -> Node {
+pub(super) fn literal(text: &[u8], options: &RegexOptions) -> RegexNode {
     if !options.icase && options.lines.is_none_or(|t| !text.contains(&t)) {
-        return if text.is_empty() { Node::Empty } else { Node::Char(text.to_vec()) };
+        return if text.is_empty() { RegexNode::Empty } else { RegexNode::Char(text.to_vec()) };
     }
     let mut all = Vec::new();
     let mut at = 0;
@@ -325,8 +339,8 @@ pub(super) fn literal(text: &[u8], options: &Options) -> Node {
         at += width;
     }
     match all.len() {
-        0 => Node::Empty,
+        0 => RegexNode::Empty,
         1 => all.remove(0),
-        _ => Node::Concat(all),
+        _ => RegexNode::Concat(all),
     }
 }

@@ -1,7 +1,7 @@
 //! Nodes to instructions for the matcher that knows groups and back-references.
 
-use super::ast::{Look, Node};
-use super::class::{Set, decode};
+use super::ast::{Look, RegexNode};
+use super::class::{CharSet, decode};
 use super::error::RegexError;
 
 /// Most instructions of a program.
@@ -36,18 +36,18 @@ pub(super) enum Inst {
 
 /// A set prepared for lookups.
 #[derive(Clone, Debug)]
-pub(super) struct Lookup {
+pub(super) struct SetLookup {
     ascii: u128,
     ranges: Vec<(u32, u32)>,
 }
 
-impl Lookup {
-    fn new(set: &Set) -> Lookup {
+impl SetLookup {
+    fn new(set: &CharSet) -> SetLookup {
         let ranges = set.ranges();
         let ascii = (0..128u32)
             .filter(|c| ranges.iter().any(|(a, b)| a <= c && c <= b))
             .fold(0u128, |bits, c| bits | 1 << c);
-        Lookup { ascii, ranges }
+        SetLookup { ascii, ranges }
     }
 
     /// The end of the run of members from `at` on.
@@ -84,20 +84,20 @@ impl Lookup {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Program {
+pub(super) struct RegexProgram {
     pub insts: Vec<Inst>,
-    pub sets: Vec<Lookup>,
+    pub sets: Vec<SetLookup>,
     pub splits: u32,
     /// Groups that back-references name, sorted.
     pub referenced: Vec<u32>,
     stars: bool,
 }
 
-impl Program {
+impl RegexProgram {
     /// With back-references the state of a search is more than a position, and loops are
     /// kept elementary.
-    pub(super) fn new(node: &Node) -> Result<Program, RegexError> {
-        let mut p = Program {
+    pub(super) fn new(node: &RegexNode) -> Result<RegexProgram, RegexError> {
+        let mut p = RegexProgram {
             insts: Vec::new(),
             sets: Vec::new(),
             splits: 0,
@@ -146,18 +146,18 @@ impl Program {
         }
     }
 
-    fn set(&mut self, set: &Set) -> u32 {
-        self.sets.push(Lookup::new(set));
+    fn set(&mut self, set: &CharSet) -> u32 {
+        self.sets.push(SetLookup::new(set));
         self.sets.len() as u32 - 1
     }
 
     /// The set that a node of exactly one character is.
-    fn single(&mut self, node: &Node) -> Option<u32> {
+    fn single(&mut self, node: &RegexNode) -> Option<u32> {
         match node {
-            Node::Class(set) => Some(self.set(set)),
-            Node::Char(bytes) => match bytes.as_slice() {
+            RegexNode::Class(set) => Some(self.set(set)),
+            RegexNode::Char(bytes) => match bytes.as_slice() {
                 [b] if b.is_ascii() => {
-                    let mut set = Set::empty(true);
+                    let mut set = CharSet::empty(true);
                     set.push(u32::from(*b), u32::from(*b));
                     Some(self.set(&set))
                 }
@@ -173,42 +173,42 @@ impl Program {
         }
     }
 
-    fn node(&mut self, node: &Node) -> Result<(), RegexError> {
+    fn node(&mut self, node: &RegexNode) -> Result<(), RegexError> {
         match node {
-            Node::Empty => {}
-            Node::Char(bytes) => {
+            RegexNode::Empty => {}
+            RegexNode::Char(bytes) => {
                 for &b in bytes {
                     self.push(Inst::Byte(b))?;
                 }
             }
-            Node::Class(set) => {
+            RegexNode::Class(set) => {
                 let index = self.set(set);
                 self.push(Inst::Set(index))?;
             }
-            Node::Look(look) => {
+            RegexNode::Look(look) => {
                 self.push(Inst::Look(*look))?;
             }
-            Node::Group(n, inner) => {
+            RegexNode::Group(n, inner) => {
                 self.push(Inst::Save(2 * n))?;
                 self.node(inner)?;
                 self.push(Inst::Save(2 * n + 1))?;
             }
-            Node::Backref(n) => {
+            RegexNode::Backref(n) => {
                 self.referenced.push(*n);
                 self.push(Inst::Backref(*n))?;
             }
-            Node::Concat(all) => {
+            RegexNode::Concat(all) => {
                 for n in all {
                     self.node(n)?;
                 }
             }
-            Node::Alternate(all) => self.alternate(all)?,
-            Node::Repeat { min, max, node } => self.repeat(*min, *max, node)?,
+            RegexNode::Alternate(all) => self.alternate(all)?,
+            RegexNode::Repeat { min, max, node } => self.repeat(*min, *max, node)?,
         }
         Ok(())
     }
 
-    fn alternate(&mut self, all: &[Node]) -> Result<(), RegexError> {
+    fn alternate(&mut self, all: &[RegexNode]) -> Result<(), RegexError> {
         let mut jumps = Vec::new();
         for (i, n) in all.iter().enumerate() {
             if i + 1 == all.len() {
@@ -229,7 +229,7 @@ impl Program {
         Ok(())
     }
 
-    fn repeat(&mut self, min: u32, max: Option<u32>, node: &Node) -> Result<(), RegexError> {
+    fn repeat(&mut self, min: u32, max: Option<u32>, node: &RegexNode) -> Result<(), RegexError> {
         let Some(max) = max else {
             if self.stars
                 && min <= 1

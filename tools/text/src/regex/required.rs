@@ -17,20 +17,20 @@ const SHORTEST: usize = 3;
 
 /// The texts.
 #[derive(Clone, Debug)]
-pub struct Required(Literals);
+pub struct RequiredTexts(Literals);
 
-impl Required {
+impl RequiredTexts {
     /// Of a pattern in the syntax of the crate `regex`; `None` if it has another one (look-around, back-references),
     /// or if no texts are known that would help.
-    pub fn of_pattern(pattern: &str, ignore_case: bool) -> Option<Required> {
+    pub fn of_pattern(pattern: &str, ignore_case: bool) -> Option<RequiredTexts> {
         let mut parser = ParserBuilder::new();
         parser.case_insensitive(ignore_case).utf8(false);
-        Required::of(&parser.build().parse(pattern).ok()?)
+        RequiredTexts::of(&parser.build().parse(pattern).ok()?)
     }
 
-    pub(super) fn of(hir: &Hir) -> Option<Required> {
+    pub(super) fn of(hir: &Hir) -> Option<RequiredTexts> {
         let texts = texts(hir).filter(|texts| worth(texts) >= SHORTEST)?;
-        Literals::new(texts).map(Required)
+        Literals::new(texts).map(RequiredTexts)
     }
 
     /// Whether there is a choice of texts.
@@ -92,14 +92,14 @@ mod tests {
         for pattern in ["a*", "[ab]", "(?:abc|[0-9])", "(?:abc)?", "(?i:abc)", ""] {
             assert_eq!(known(pattern), None, "{pattern}");
         }
-        assert!(Required::of_pattern("ab", false).is_none());
-        assert!(Required::of_pattern("abc", true).is_none());
-        assert!(Required::of_pattern("(?=abc)", false).is_none());
+        assert!(RequiredTexts::of_pattern("ab", false).is_none());
+        assert!(RequiredTexts::of_pattern("abc", true).is_none());
+        assert!(RequiredTexts::of_pattern("(?=abc)", false).is_none());
     }
 
     #[test]
     fn lines_that_have_one() {
-        let required = Required::of_pattern("abc|def", false).unwrap();
+        let required = RequiredTexts::of_pattern("abc|def", false).unwrap();
         let hay = b"x\n-def-abc\ny\nabc";
         assert_eq!(required.next_line(hay, 0, b'\n'), Some(2..10));
         assert_eq!(required.next_line(hay, 4, b'\n'), Some(4..10));

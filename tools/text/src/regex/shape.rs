@@ -1,18 +1,18 @@
 //! What can be known about a pattern before it is compiled: is it a plain text, and is the
 //! first match in priority order always the longest.
 
-use super::ast::{Look, Node};
-use super::class::{Set, decode};
+use super::ast::{Look, RegexNode};
+use super::class::{CharSet, decode};
 
 /// The pattern as plain bytes, if it has no operators.
-pub(super) fn literal(node: &Node) -> Option<Vec<u8>> {
+pub(super) fn literal(node: &RegexNode) -> Option<Vec<u8>> {
     match node {
-        Node::Empty => Some(Vec::new()),
-        Node::Char(bytes) => Some(bytes.clone()),
-        Node::Concat(nodes) => {
+        RegexNode::Empty => Some(Vec::new()),
+        RegexNode::Char(bytes) => Some(bytes.clone()),
+        RegexNode::Concat(nodes) => {
             let mut all = Vec::new();
             for node in nodes {
-                let Node::Char(bytes) = node else { return None };
+                let RegexNode::Char(bytes) = node else { return None };
                 all.extend_from_slice(bytes);
             }
             Some(all)
@@ -22,18 +22,18 @@ pub(super) fn literal(node: &Node) -> Option<Vec<u8>> {
 }
 
 /// The texts of which the pattern is a choice, if it is nothing else.
-pub(super) fn literals(node: &Node) -> Option<Vec<Vec<u8>>> {
+pub(super) fn literals(node: &RegexNode) -> Option<Vec<Vec<u8>>> {
     match node {
-        Node::Group(_, inner) => literals(inner),
-        Node::Alternate(all) => all.iter().map(literal).collect(),
+        RegexNode::Group(_, inner) => literals(inner),
+        RegexNode::Alternate(all) => all.iter().map(literal).collect(),
         _ => None,
     }
 }
 
 /// If the pattern is a choice of texts: the longer ones first, so that the first that
 /// matches is the longest.
-pub(super) fn sort_literals(node: &mut Node) -> bool {
-    let Node::Alternate(all) = node else { return false };
+pub(super) fn sort_literals(node: &mut RegexNode) -> bool {
+    let RegexNode::Alternate(all) = node else { return false };
     if !all.iter().all(|n| literal(n).is_some()) {
         return false;
     }
@@ -50,10 +50,10 @@ pub(super) fn sort_literals(node: &mut Node) -> bool {
 /// The length is decided by at most one greedy repetition of pieces of one length, when
 /// everything else has a fixed number of characters or stops where it must.
 /// With `ends_given` a `$` at the end leaves one possible end only.
-pub(super) fn first_is_longest(node: &Node, utf8: bool, ends_given: bool) -> bool {
+pub(super) fn first_is_longest(node: &RegexNode, utf8: bool, ends_given: bool) -> bool {
     let mut flat = Vec::new();
     flatten(node, &mut flat);
-    if ends_given && matches!(flat.last(), Some(Node::Look(Look::LineEnd | Look::TextEnd))) {
+    if ends_given && matches!(flat.last(), Some(RegexNode::Look(Look::LineEnd | Look::TextEnd))) {
         return true;
     }
     let mut free = 0;
@@ -61,11 +61,11 @@ pub(super) fn first_is_longest(node: &Node, utf8: bool, ends_given: bool) -> boo
         if chars(piece).is_some() {
             continue;
         }
-        let Node::Repeat { node, max, .. } = piece else { return false };
+        let RegexNode::Repeat { node, max, .. } = piece else { return false };
         if chars(node).is_none_or(|n| n == 0) {
             return false;
         }
-        let next = flat[i + 1..].iter().find(|n| !matches!(n, Node::Look(_)));
+        let next = flat[i + 1..].iter().find(|n| !matches!(n, RegexNode::Look(_)));
         let forced = max.is_none()
             && match (first_set(node, utf8), next.map(|n| (n.nullable(), first_set(n, utf8)))) {
                 (Some(own), Some((false, Some(next)))) => !own.intersects(&next),
@@ -78,28 +78,30 @@ pub(super) fn first_is_longest(node: &Node, utf8: bool, ends_given: bool) -> boo
     free <= 1
 }
 
-fn flatten<'a>(node: &'a Node, out: &mut Vec<&'a Node>) {
+fn flatten<'a>(node: &'a RegexNode, out: &mut Vec<&'a RegexNode>) {
     match node {
-        Node::Concat(nodes) => nodes.iter().for_each(|n| flatten(n, out)),
-        Node::Group(_, inner) => flatten(inner, out),
+        RegexNode::Concat(nodes) => nodes.iter().for_each(|n| flatten(n, out)),
+        RegexNode::Group(_, inner) => flatten(inner, out),
         _ => out.push(node),
     }
 }
 
 /// The number of characters every match has.
-fn chars(node: &Node) -> Option<u32> {
+fn chars(node: &RegexNode) -> Option<u32> {
     match node {
-        Node::Empty | Node::Look(_) => Some(0),
+        RegexNode::Empty | RegexNode::Look(_) => Some(0),
         // A text node may hold several characters; stray bytes count as one each.
-        Node::Char(bytes) => {
+        RegexNode::Char(bytes) => {
             u32::try_from(bytes.iter().filter(|&&b| !(0x80..0xC0).contains(&b)).count().max(1)).ok()
         }
-        Node::Class(_) => Some(1),
-        Node::Group(_, n) => chars(n),
-        Node::Repeat { min, max, node } if Some(*min) == *max => chars(node)?.checked_mul(*min),
-        Node::Repeat { .. } | Node::Backref(_) => None,
-        Node::Concat(all) => all.iter().try_fold(0u32, |sum, n| sum.checked_add(chars(n)?)),
-        Node::Alternate(all) => {
+        RegexNode::Class(_) => Some(1),
+        RegexNode::Group(_, n) => chars(n),
+        RegexNode::Repeat { min, max, node } if Some(*min) == *max => {
+            chars(node)?.checked_mul(*min)
+        }
+        RegexNode::Repeat { .. } | RegexNode::Backref(_) => None,
+        RegexNode::Concat(all) => all.iter().try_fold(0u32, |sum, n| sum.checked_add(chars(n)?)),
+        RegexNode::Alternate(all) => {
             let n = chars(all.first()?)?;
             all.iter().all(|x| chars(x) == Some(n)).then_some(n)
         }
@@ -107,23 +109,23 @@ fn chars(node: &Node) -> Option<u32> {
 }
 
 /// The characters a match can begin with; `None` if unknown.
-fn first_set(node: &Node, utf8: bool) -> Option<Set> {
+fn first_set(node: &RegexNode, utf8: bool) -> Option<CharSet> {
     match node {
-        Node::Class(set) => Some(set.clone()),
-        Node::Char(bytes) => {
+        RegexNode::Class(set) => Some(set.clone()),
+        RegexNode::Char(bytes) => {
             let code = match decode(bytes) {
                 Some((code, width)) if width == bytes.len() && utf8 => code,
                 _ if utf8 => return None,
                 _ => u32::from(*bytes.first()?),
             };
-            let mut set = Set::empty(utf8);
+            let mut set = CharSet::empty(utf8);
             set.push(code, code);
             Some(set)
         }
-        Node::Group(_, n) => first_set(n, utf8),
-        Node::Repeat { min: 1.., node, .. } => first_set(node, utf8),
-        Node::Concat(all) => {
-            let first = all.iter().find(|n| !matches!(n, Node::Look(_)))?;
+        RegexNode::Group(_, n) => first_set(n, utf8),
+        RegexNode::Repeat { min: 1.., node, .. } => first_set(node, utf8),
+        RegexNode::Concat(all) => {
+            let first = all.iter().find(|n| !matches!(n, RegexNode::Look(_)))?;
             if first.nullable() { None } else { first_set(first, utf8) }
         }
         _ => None,
@@ -132,14 +134,14 @@ fn first_set(node: &Node, utf8: bool) -> Option<Set> {
 
 /// Whether an automaton over ASCII alone is much smaller: big Unicode sets, or word
 /// conditions, which lazy automata decide only beside ASCII.
-pub(super) fn heavy(node: &Node) -> bool {
+pub(super) fn heavy(node: &RegexNode) -> bool {
     match node {
-        Node::Class(set) => set.weight() > 40,
-        Node::Look(look) => {
+        RegexNode::Class(set) => set.weight() > 40,
+        RegexNode::Look(look) => {
             !matches!(look, Look::LineStart | Look::LineEnd | Look::TextStart | Look::TextEnd)
         }
-        Node::Group(_, n) | Node::Repeat { node: n, .. } => heavy(n),
-        Node::Concat(all) | Node::Alternate(all) => all.iter().any(heavy),
-        Node::Empty | Node::Char(_) | Node::Backref(_) => false,
+        RegexNode::Group(_, n) | RegexNode::Repeat { node: n, .. } => heavy(n),
+        RegexNode::Concat(all) | RegexNode::Alternate(all) => all.iter().any(heavy),
+        RegexNode::Empty | RegexNode::Char(_) | RegexNode::Backref(_) => false,
     }
 }

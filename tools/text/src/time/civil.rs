@@ -71,7 +71,7 @@ pub fn weekday(days: i64) -> i64 {
 
 /// A point in time, broken down in some zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct CivilTime {
     pub year: i64,
     /// 1 to 12.
     pub month: i64,
@@ -91,14 +91,14 @@ pub struct Broken {
     pub epoch: i64,
 }
 
-impl Broken {
+impl CivilTime {
     /// Seconds since the epoch, seen at an offset.
-    pub fn new(epoch: i64, nanos: u32, offset: i64, zone: &str) -> Broken {
+    pub fn new(epoch: i64, nanos: u32, offset: i64, zone: &str) -> CivilTime {
         let local = epoch.saturating_add(offset);
         let day = local.div_euclid(86_400);
         let of_day = local.rem_euclid(86_400);
         let (y, m, d) = date(day);
-        Broken {
+        CivilTime {
             year: y,
             month: m,
             day: d,

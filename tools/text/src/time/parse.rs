@@ -6,10 +6,10 @@
 mod lex;
 mod words;
 
-use super::civil::{self, Broken};
+use super::civil::{self, CivilTime};
 use super::zone::{Read, Zone};
-use lex::{Number, Token};
-use words::{Unit, Word};
+use lex::{DateNumber, DateToken};
+use words::{DateUnit, DateWord};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Meridian {
@@ -30,8 +30,8 @@ struct Relative {
     nanos: i64,
 }
 
-struct State<'a> {
-    tokens: &'a [Token],
+struct DateParser<'a> {
+    tokens: &'a [DateToken],
     at: usize,
     /// Names of the zone in force, over the year.
     names: &'a [String],
@@ -86,10 +86,10 @@ pub fn parse(text: &[u8], now: (i64, u32), zone: &Zone, read: Read) -> Option<(i
         names.push(zone.at(t).1.to_string());
     }
     let tokens = lex::tokens(text, &names)?;
-    if let [Token::Char(b'@'), Token::Number(n)] = tokens.as_slice() {
+    if let [DateToken::Char(b'@'), DateToken::Number(n)] = tokens.as_slice() {
         return Some((n.value, n.nanos));
     }
-    let mut s = State {
+    let mut s = DateParser {
         tokens: &tokens,
         at: 0,
         names: &names,
@@ -119,41 +119,41 @@ pub fn parse(text: &[u8], now: (i64, u32), zone: &Zone, read: Read) -> Option<(i
     s.time(zone, &here)
 }
 
-impl<'a> State<'a> {
-    fn peek(&self, ahead: usize) -> Option<&'a Token> {
+impl<'a> DateParser<'a> {
+    fn peek(&self, ahead: usize) -> Option<&'a DateToken> {
         self.tokens.get(self.at + ahead)
     }
 
-    fn number(&self, ahead: usize) -> Option<Number> {
+    fn number(&self, ahead: usize) -> Option<DateNumber> {
         match self.peek(ahead) {
-            Some(Token::Number(n)) => Some(*n),
+            Some(DateToken::Number(n)) => Some(*n),
             _ => None,
         }
     }
 
     /// An unsigned whole number.
-    fn unsigned(&self, ahead: usize) -> Option<Number> {
+    fn unsigned(&self, ahead: usize) -> Option<DateNumber> {
         self.number(ahead).filter(|n| !n.signed && !n.fraction)
     }
 
-    fn signed(&self, ahead: usize) -> Option<Number> {
+    fn signed(&self, ahead: usize) -> Option<DateNumber> {
         self.number(ahead).filter(|n| n.signed && !n.fraction)
     }
 
-    fn word(&self, ahead: usize) -> Option<Word> {
+    fn word(&self, ahead: usize) -> Option<DateWord> {
         match self.peek(ahead) {
-            Some(Token::Word(w)) => Some(*w),
+            Some(DateToken::Word(w)) => Some(*w),
             _ => None,
         }
     }
 
     fn is_char(&self, ahead: usize, c: u8) -> bool {
-        self.peek(ahead) == Some(&Token::Char(c))
+        self.peek(ahead) == Some(&DateToken::Char(c))
     }
 
-    fn unit(&self, ahead: usize) -> Option<Unit> {
+    fn unit(&self, ahead: usize) -> Option<DateUnit> {
         match self.word(ahead) {
-            Some(Word::Unit(u)) => Some(u),
+            Some(DateWord::Unit(u)) => Some(u),
             _ => None,
         }
     }
@@ -161,24 +161,24 @@ impl<'a> State<'a> {
     /// Reads one item.
     fn item(&mut self) -> Option<()> {
         match self.peek(0)? {
-            Token::Number(n) if n.signed => self.signed_item(*n),
-            Token::Number(n) => self.unsigned_item(*n),
-            Token::Word(w) => self.word_item(*w),
-            Token::Char(b',') => {
+            DateToken::Number(n) if n.signed => self.signed_item(*n),
+            DateToken::Number(n) => self.unsigned_item(*n),
+            DateToken::Word(w) => self.word_item(*w),
+            DateToken::Char(b',') => {
                 // Only after a day's name; elsewhere it is consumed with its item.
                 None
             }
-            Token::Char(_) => None,
+            DateToken::Char(_) => None,
         }
     }
 
     /// `-1 day`, `+2.5 seconds`.
-    fn signed_item(&mut self, n: Number) -> Option<()> {
+    fn signed_item(&mut self, n: DateNumber) -> Option<()> {
         let unit = self.unit(1)?;
         self.relative(n, unit, 2)
     }
 
-    fn unsigned_item(&mut self, n: Number) -> Option<()> {
+    fn unsigned_item(&mut self, n: DateNumber) -> Option<()> {
         if let Some(unit) = self.unit(1) {
             return self.relative(n, unit, 2);
         }
@@ -192,13 +192,13 @@ impl<'a> State<'a> {
             return self.slashed(n);
         }
         match self.word(1) {
-            Some(w @ (Word::Am | Word::Pm)) => {
+            Some(w @ (DateWord::Am | DateWord::Pm)) => {
                 self.set_time(n.value, 0, 0, 0, meridian(w));
                 self.at += 2;
                 return Some(());
             }
-            Some(Word::Month(m)) => return self.day_month(n, m),
-            Some(Word::Day(d)) => {
+            Some(DateWord::Month(m)) => return self.day_month(n, m),
+            Some(DateWord::Day(d)) => {
                 self.set_day(n.value, d);
                 self.at += 2;
                 return Some(());
@@ -216,7 +216,7 @@ impl<'a> State<'a> {
                 self.at += 3;
                 // The T of ISO 8601.
                 let clock = self.is_char(2, b':') || self.signed(2).is_some();
-                if self.word(0) == Some(Word::T) && self.unsigned(1).is_some() {
+                if self.word(0) == Some(DateWord::T) && self.unsigned(1).is_some() {
                     if !clock {
                         return None;
                     }
@@ -251,7 +251,7 @@ impl<'a> State<'a> {
             (second, nanos) = (s.value, s.nanos);
             self.at += 2;
         }
-        if let Some(w @ (Word::Am | Word::Pm)) = self.word(0) {
+        if let Some(w @ (DateWord::Am | DateWord::Pm)) = self.word(0) {
             self.at += 1;
             self.set_time(hour.value, minute.value, second, nanos, meridian(w));
             return Some(());
@@ -274,7 +274,7 @@ impl<'a> State<'a> {
         Some(())
     }
 
-    fn offset_value(&mut self, n: Number) -> Option<i64> {
+    fn offset_value(&mut self, n: DateNumber) -> Option<i64> {
         let a = n.value.checked_abs()?;
         let minutes = if self.is_char(0, b':') {
             let m = self.unsigned(1)?.value;
@@ -295,7 +295,7 @@ impl<'a> State<'a> {
     }
 
     /// `1/15`, `1/15/2024`, `2024/1/15`.
-    fn slashed(&mut self, first: Number) -> Option<()> {
+    fn slashed(&mut self, first: DateNumber) -> Option<()> {
         let second = self.unsigned(2)?;
         if !self.is_char(3, b'/') {
             self.set_date(self.year, first.value, second.value);
@@ -313,7 +313,7 @@ impl<'a> State<'a> {
     }
 
     /// `15 January`, `15 Jan 2024`, `15-Jan-2024`.
-    fn day_month(&mut self, day: Number, month: i64) -> Option<()> {
+    fn day_month(&mut self, day: DateNumber, month: i64) -> Option<()> {
         if let Some(y) = self.signed(2).filter(|y| y.negative && self.unit(3).is_none()) {
             self.set_date((y.value.checked_neg()?, y.digits), month, day.value);
             self.at += 3;
@@ -333,13 +333,13 @@ impl<'a> State<'a> {
     /// Whether the number there is the start of a time or an amount.
     fn begins_item(&self, ahead: usize) -> bool {
         self.is_char(ahead + 1, b':')
-            || matches!(self.word(ahead + 1), Some(Word::Am | Word::Pm | Word::Unit(_)))
+            || matches!(self.word(ahead + 1), Some(DateWord::Am | DateWord::Pm | DateWord::Unit(_)))
     }
 
-    fn word_item(&mut self, w: Word) -> Option<()> {
+    fn word_item(&mut self, w: DateWord) -> Option<()> {
         match w {
-            Word::Month(m) => self.month_day(m),
-            Word::Day(d) => {
+            DateWord::Month(m) => self.month_day(m),
+            DateWord::Day(d) => {
                 self.set_day(0, d);
                 self.at += 1;
                 if self.is_char(0, b',') {
@@ -347,14 +347,14 @@ impl<'a> State<'a> {
                 }
                 Some(())
             }
-            Word::Ordinal(n) => {
-                if let Some(Word::Day(d)) = self.word(1) {
+            DateWord::Ordinal(n) => {
+                if let Some(DateWord::Day(d)) = self.word(1) {
                     self.set_day(n, d);
                     self.at += 2;
                     return Some(());
                 }
                 let unit = self.unit(1)?;
-                let n = Number {
+                let n = DateNumber {
                     signed: true,
                     negative: n < 0,
                     value: n,
@@ -364,8 +364,8 @@ impl<'a> State<'a> {
                 };
                 self.relative(n, unit, 2)
             }
-            Word::Unit(u) => {
-                let one = Number {
+            DateWord::Unit(u) => {
+                let one = DateNumber {
                     signed: false,
                     negative: false,
                     value: 1,
@@ -375,30 +375,30 @@ impl<'a> State<'a> {
                 };
                 self.relative(one, u, 1)
             }
-            Word::DayShift(n) => {
+            DateWord::DayShift(n) => {
                 self.relatives += 1;
                 self.rel.day = self.rel.day.checked_add(n)?;
                 self.at += 1;
                 Some(())
             }
-            Word::Zone(m) => self.zone_word(m * 60),
-            Word::T => self.zone_word(-7 * 3600),
-            Word::DayZone(m) => {
+            DateWord::Zone(m) => self.zone_word(m * 60),
+            DateWord::T => self.zone_word(-7 * 3600),
+            DateWord::DayZone(m) => {
                 self.offset = (m + 60) * 60;
                 self.zones += 1;
                 self.at += 1;
                 Some(())
             }
-            Word::LocalZone(i) => {
+            DateWord::LocalZone(i) => {
                 self.local_zones += 1;
                 self.local_zone = Some(i);
                 self.at += 1;
-                if self.word(0) == Some(Word::Dst) {
+                if self.word(0) == Some(DateWord::Dst) {
                     self.at += 1;
                 }
                 Some(())
             }
-            Word::Am | Word::Pm | Word::Ago(_) | Word::Dst => None,
+            DateWord::Am | DateWord::Pm | DateWord::Ago(_) | DateWord::Dst => None,
         }
     }
 
@@ -407,7 +407,7 @@ impl<'a> State<'a> {
         self.at += 1;
         self.zones += 1;
         self.offset = offset;
-        if self.word(0) == Some(Word::Dst) {
+        if self.word(0) == Some(DateWord::Dst) {
             self.offset += 3600;
             self.at += 1;
         } else if let Some(n) = self.signed(0)
@@ -439,7 +439,7 @@ impl<'a> State<'a> {
     }
 
     /// Digits alone: a year, YYYYMMDD, or hours and minutes.
-    fn bare(&mut self, n: Number) {
+    fn bare(&mut self, n: DateNumber) {
         let v = n.value;
         if self.dates > 0
             && self.year.1 == 0
@@ -476,14 +476,14 @@ impl<'a> State<'a> {
     }
 
     /// Adds an amount of a unit; `ago` after it turns its sign.
-    fn relative(&mut self, n: Number, unit: Unit, used: usize) -> Option<()> {
+    fn relative(&mut self, n: DateNumber, unit: DateUnit, used: usize) -> Option<()> {
         self.at += used;
         let mut sign = 1;
-        if let Some(Word::Ago(s)) = self.word(0) {
+        if let Some(DateWord::Ago(s)) = self.word(0) {
             self.at += 1;
             sign = s;
         }
-        if n.fraction && unit != Unit::Second {
+        if n.fraction && unit != DateUnit::Second {
             return None;
         }
         self.relatives += 1;
@@ -494,12 +494,12 @@ impl<'a> State<'a> {
             Some(())
         };
         match unit {
-            Unit::Year => add(&mut r.year, v),
-            Unit::Month => add(&mut r.month, v),
-            Unit::Day(d) => add(&mut r.day, v.checked_mul(d)?),
-            Unit::Hour => add(&mut r.hour, v),
-            Unit::Minute => add(&mut r.minute, v),
-            Unit::Second => {
+            DateUnit::Year => add(&mut r.year, v),
+            DateUnit::Month => add(&mut r.month, v),
+            DateUnit::Day(d) => add(&mut r.day, v.checked_mul(d)?),
+            DateUnit::Hour => add(&mut r.hour, v),
+            DateUnit::Minute => add(&mut r.minute, v),
+            DateUnit::Second => {
                 add(&mut r.nanos, i64::from(n.nanos) * sign)?;
                 add(&mut r.second, v)
             }
@@ -507,7 +507,7 @@ impl<'a> State<'a> {
     }
 
     /// The time that all items together mean.
-    fn time(&self, zone: &Zone, now: &Broken) -> Option<(i64, u32)> {
+    fn time(&self, zone: &Zone, now: &CivilTime) -> Option<(i64, u32)> {
         if self.times > 1 || self.dates > 1 || self.days > 1 || self.zones + self.local_zones > 1 {
             return None;
         }
@@ -588,8 +588,8 @@ impl<'a> State<'a> {
     }
 }
 
-fn meridian(w: Word) -> Meridian {
-    if w == Word::Am { Meridian::Am } else { Meridian::Pm }
+fn meridian(w: DateWord) -> Meridian {
+    if w == DateWord::Am { Meridian::Am } else { Meridian::Pm }
 }
 
 /// Two digits at a position.

@@ -1,10 +1,10 @@
 //! Times in a format, in the C locale: `strftime(3)` as glibc has it, and GNU `date`'s superset of it.
 
-use super::civil::{Broken, DAYS, MONTHS, name};
+use super::civil::{CivilTime, DAYS, MONTHS, name};
 
 /// Whose conversions are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub enum StrftimeDialect {
     /// glibc's `strftime(3)`: POSIX with the flags `- _ 0 ^ #` and widths.
     Libc,
     /// GNU `date` (coreutils manual, "date invocation"): also the flag `+`, `%N`, `%q`, `%:z` and
@@ -26,29 +26,29 @@ struct Flags {
 const MAX_WIDTH: usize = 4096;
 
 /// Appends the time in GNU `date`'s format. An unknown conversion stays as it is.
-pub fn format(out: &mut Vec<u8>, format: &[u8], t: &Broken) {
-    Formatter { t, dialect: Dialect::Date, depth: 0 }.expand(out, format);
+pub fn format(out: &mut Vec<u8>, format: &[u8], t: &CivilTime) {
+    Formatter { t, dialect: StrftimeDialect::Date, depth: 0 }.expand(out, format);
 }
 
 /// The time in a format of `strftime(3)`, as `printf %(...)T` of bash, gawk and jq give it.
 /// An unknown conversion stays as it is.
-pub fn strftime(format: &[u8], t: &Broken) -> Vec<u8> {
+pub fn strftime(format: &[u8], t: &CivilTime) -> Vec<u8> {
     let mut out = Vec::new();
-    Formatter { t, dialect: Dialect::Libc, depth: 0 }.expand(&mut out, format);
+    Formatter { t, dialect: StrftimeDialect::Libc, depth: 0 }.expand(&mut out, format);
     out
 }
 
 /// What is written into a format.
 struct Formatter<'t> {
-    t: &'t Broken,
-    dialect: Dialect,
+    t: &'t CivilTime,
+    dialect: StrftimeDialect,
     /// How many formats this one is within.
     depth: u8,
 }
 
 impl Formatter<'_> {
     fn is_date(&self) -> bool {
-        self.dialect == Dialect::Date
+        self.dialect == StrftimeDialect::Date
     }
 
     fn expand(&self, out: &mut Vec<u8>, format: &[u8]) {
@@ -306,7 +306,7 @@ mod tests {
 
     fn show(f: &str, epoch: i64) -> String {
         let mut out = Vec::new();
-        format(&mut out, f.as_bytes(), &Broken::new(epoch, 123_456_789, 0, "UTC"));
+        format(&mut out, f.as_bytes(), &CivilTime::new(epoch, 123_456_789, 0, "UTC"));
         String::from_utf8(out).unwrap()
     }
 
@@ -354,7 +354,7 @@ mod tests {
                 "000|pm|SEP|  68-09-03|    +00000|+   0|+0",
             ),
         ] {
-            let got = strftime(f.as_bytes(), &Broken::new(t, 0, 0, "UTC"));
+            let got = strftime(f.as_bytes(), &CivilTime::new(t, 0, 0, "UTC"));
             assert_eq!(String::from_utf8(got).unwrap(), want, "{f}");
         }
     }

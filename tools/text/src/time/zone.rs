@@ -5,7 +5,7 @@ use super::civil;
 
 /// One change of a year: `M3.2.0/2`, `J60`, `59`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum When {
+enum TransitionDay {
     Month {
         month: i64,
         week: i64,
@@ -22,8 +22,8 @@ enum When {
 struct Dst {
     name: String,
     offset: i64,
-    start: (When, i64),
-    end: (When, i64),
+    start: (TransitionDay, i64),
+    end: (TransitionDay, i64),
 }
 
 /// Reads a file whole; `None` if there is none. The crate itself does no input.
@@ -200,12 +200,12 @@ impl Zone {
         if summer { (dst.offset, &dst.name) } else { (self.offset, &self.name) }
     }
 
-    fn change(&self, (when, time): (When, i64), year: i64, offset: i64) -> i64 {
+    fn change(&self, (when, time): (TransitionDay, i64), year: i64, offset: i64) -> i64 {
         let first = civil::days(year, 1, 1);
         let day = match when {
-            When::Day(n) => first + n,
-            When::Julian(n) => first + n - 1 + i64::from(civil::is_leap(year) && n >= 60),
-            When::Month { month, week, day } => {
+            TransitionDay::Day(n) => first + n,
+            TransitionDay::Julian(n) => first + n - 1 + i64::from(civil::is_leap(year) && n >= 60),
+            TransitionDay::Month { month, week, day } => {
                 let start = civil::days(year, month, 1);
                 let mut d = start + (day - civil::weekday(start)).rem_euclid(7) + 7 * (week - 1);
                 while d >= start + civil::month_len(year, month) {
@@ -218,9 +218,9 @@ impl Zone {
     }
 
     /// Breaks a point in time down.
-    pub fn broken(&self, epoch: i64, nanos: u32) -> civil::Broken {
+    pub fn broken(&self, epoch: i64, nanos: u32) -> civil::CivilTime {
         let (offset, name) = self.at(epoch);
-        civil::Broken::new(epoch, nanos, offset, name)
+        civil::CivilTime::new(epoch, nanos, offset, name)
     }
 
     /// Seconds since the epoch of a local time given as seconds since 1970 *local*, as
@@ -241,7 +241,7 @@ impl Zone {
 
 /// A POSIX `TZ` rule.
 fn parse(text: &str) -> Option<Zone> {
-    let mut p = P { b: text.as_bytes(), at: 0 };
+    let mut p = TzParser { b: text.as_bytes(), at: 0 };
     let name = p.name()?;
     let offset = -p.time(24)?;
     if p.done() {
@@ -254,7 +254,7 @@ fn parse(text: &str) -> Option<Zone> {
     };
     let (start, end) = if p.done() {
         // glibc's default rule: the United States' since 2007.
-        let m = |month, week| When::Month { month, week, day: 0 };
+        let m = |month, week| TransitionDay::Month { month, week, day: 0 };
         ((m(3, 2), 7200), (m(11, 1), 7200))
     } else {
         (p.rule()?, p.rule()?)
@@ -263,12 +263,12 @@ fn parse(text: &str) -> Option<Zone> {
     p.done().then_some(Zone { name, offset, dst, history: Vec::new() })
 }
 
-struct P<'a> {
+struct TzParser<'a> {
     b: &'a [u8],
     at: usize,
 }
 
-impl P<'_> {
+impl TzParser<'_> {
     fn peek(&self) -> Option<u8> {
         self.b.get(self.at).copied()
     }
@@ -340,7 +340,7 @@ impl P<'_> {
         Some(sign * t)
     }
 
-    fn rule(&mut self) -> Option<(When, i64)> {
+    fn rule(&mut self) -> Option<(TransitionDay, i64)> {
         if !self.eat(b',') {
             return None;
         }
@@ -348,11 +348,11 @@ impl P<'_> {
             let month = self.number(12).filter(|n| *n >= 1)?;
             let week = self.eat(b'.').then(|| self.number(5)).flatten().filter(|n| *n >= 1)?;
             let day = self.eat(b'.').then(|| self.number(6)).flatten()?;
-            When::Month { month, week, day }
+            TransitionDay::Month { month, week, day }
         } else if self.eat(b'J') {
-            When::Julian(self.number(365).filter(|n| *n >= 1)?)
+            TransitionDay::Julian(self.number(365).filter(|n| *n >= 1)?)
         } else {
-            When::Day(self.number(365)?)
+            TransitionDay::Day(self.number(365)?)
         };
         let time = if self.eat(b'/') { self.time(167)? } else { 7200 };
         Some((when, time))

@@ -1,20 +1,20 @@
 //! Brotli: reading by `brotli-decompressor`, writing by [`crate::brotli`].
 
-use super::Step;
+use super::ZlibStep;
 use super::zstd::ERRORS;
-use crate::brotli::Encoder;
+use crate::brotli::BrotliEncoder;
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
 type Decoder = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
 
 pub enum Brotli {
-    Compress(Box<Encoder>),
+    Compress(Box<BrotliEncoder>),
     Decompress(Box<Decoder>),
 }
 
 impl Brotli {
     pub fn compress(quality: u32, window: u32) -> Brotli {
-        Brotli::Compress(Box::new(Encoder::new(quality, window)))
+        Brotli::Compress(Box::new(BrotliEncoder::new(quality, window)))
     }
 
     pub fn decompress() -> Brotli {
@@ -23,7 +23,7 @@ impl Brotli {
     }
 
     /// `flush`: 0 go on, 1 write all, 2 end the stream.
-    pub fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> Step {
+    pub fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> ZlibStep {
         match self {
             Brotli::Compress(encoder) => {
                 // What waits goes first, and only then more is taken.
@@ -34,9 +34,9 @@ impl Brotli {
                         2 => encoder.finish(),
                         _ => encoder.flush(),
                     }
-                    return Step { read: input.len(), wrote: encoder.take(out), state: 0 };
+                    return ZlibStep { read: input.len(), wrote: encoder.take(out), state: 0 };
                 }
-                Step { read: 0, wrote: encoder.take(out), state: 0 }
+                ZlibStep { read: 0, wrote: encoder.take(out), state: 0 }
             }
             Brotli::Decompress(state) => {
                 let (mut left, mut read, mut room, mut wrote) = (input.len(), 0, out.len(), 0);
@@ -51,7 +51,7 @@ impl Brotli {
                     }
                     _ => 0,
                 };
-                Step { read, wrote, state }
+                ZlibStep { read, wrote, state }
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Zstandard, by its own library: contexts with the parameters of Node's `zlib.constants.ZSTD_*`.
 
-use super::Step;
+use super::ZlibStep;
 use zstd_safe::zstd_sys::ZSTD_EndDirective as End;
 use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, Strategy};
 
-/// States of [`Step`] from here on are errors of the library, by its numbers.
+/// States of [`ZlibStep`] from here on are errors of the library, by its numbers.
 pub const ERRORS: usize = 1000;
 
 pub enum Zstd {
@@ -42,7 +42,7 @@ impl Zstd {
     }
 
     /// `flush`: 0 go on, 1 write all, 2 end the frame.
-    pub fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> Step {
+    pub fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> ZlibStep {
         let (mut from, mut to) = (InBuffer::around(input), OutBuffer::around(out));
         let done = match self {
             Zstd::Compress(context) => {
@@ -62,7 +62,7 @@ impl Zstd {
             (Ok(0), Zstd::Compress(_)) if flush != 0 => 2,
             _ => 0,
         };
-        Step { read: from.pos(), wrote: to.pos(), state }
+        ZlibStep { read: from.pos(), wrote: to.pos(), state }
     }
 }
 

@@ -3,7 +3,7 @@
 //! The block cipher, the keystream of ChaCha20 and the two universal hashes are RustCrypto's. Modes are made here
 //! of many blocks at a time: the crates of the modes would bring one copy for each length of key.
 
-use super::super::{Bytes, Text, throw};
+use super::super::{BufferArgument, TextArgument, throw};
 use super::give;
 use aes::cipher::inout::InOutBuf;
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek};
@@ -145,15 +145,15 @@ impl FeedbackState {
 }
 
 /// A universal hash over additional data and ciphertext, each filled up to whole blocks, and their lengths.
-struct Tag<U> {
+struct AuthTag<U> {
     hash: U,
     rest: Vec<u8>,
     lengths: [u64; 2],
 }
 
-impl<U: UniversalHash<BlockSize = aes::cipher::consts::U16>> Tag<U> {
-    fn new(hash: U) -> Tag<U> {
-        Tag { hash, rest: Vec::new(), lengths: [0; 2] }
+impl<U: UniversalHash<BlockSize = aes::cipher::consts::U16>> AuthTag<U> {
+    fn new(hash: U) -> AuthTag<U> {
+        AuthTag { hash, rest: Vec::new(), lengths: [0; 2] }
     }
 
     /// Part 0 is additional data, part 1 ciphertext.
@@ -179,19 +179,19 @@ impl<U: UniversalHash<BlockSize = aes::cipher::consts::U16>> Tag<U> {
 }
 
 /// What a cipher is between two pieces.
-enum Kind {
+enum CipherState {
     Ecb(Aes),
     Cbc(Aes, Block),
     Ctr(Box<Counter>),
     Feedback(Box<FeedbackState>),
     ChaCha(Box<chacha20::ChaCha20>),
     /// The counter, the block that the tag is encrypted with.
-    Gcm(Box<Counter>, Option<Box<Tag<GHash>>>, Block),
-    ChaChaPoly(Box<chacha20::ChaCha20>, Option<Box<Tag<Poly1305>>>),
+    Gcm(Box<Counter>, Option<Box<AuthTag<GHash>>>, Block),
+    ChaChaPoly(Box<chacha20::ChaCha20>, Option<Box<AuthTag<Poly1305>>>),
 }
 
 struct Cipher {
-    kind: Kind,
+    kind: CipherState,
     encrypt: bool,
     /// Whether blocks are filled up as PKCS#7 says.
     padding: bool,
@@ -211,18 +211,18 @@ fn gcm_begin(
         begin[15] = 1;
         return begin;
     }
-    let mut tag = Tag::new(GHash::new(key));
+    let mut tag = AuthTag::new(GHash::new(key));
     tag.take(1, iv);
     tag.finish(|[_, n]| [[0; 8], (n * 8).to_be_bytes()])
 }
 
-impl Kind {
+impl CipherState {
     /// Nothing if the mode is unknown, or a length does not fit.
-    fn new(mode: &str, key: &[u8], iv: &[u8]) -> Option<Kind> {
+    fn new(mode: &str, key: &[u8], iv: &[u8]) -> Option<CipherState> {
         let chacha = |nonce: &[u8]| chacha20::ChaCha20::new_from_slices(key, nonce).ok();
         let feedback = |kind| {
             let register = iv.try_into().ok()?;
-            Some(Kind::Feedback(Box::new(FeedbackState {
+            Some(CipherState::Feedback(Box::new(FeedbackState {
                 aes: Aes::new(key)?,
                 register,
                 used: 0,
@@ -230,11 +230,11 @@ impl Kind {
             })))
         };
         Some(match mode {
-            "ecb" => Kind::Ecb(Aes::new(key)?),
-            "cbc" => Kind::Cbc(Aes::new(key)?, iv.try_into().ok()?),
+            "ecb" => CipherState::Ecb(Aes::new(key)?),
+            "cbc" => CipherState::Cbc(Aes::new(key)?, iv.try_into().ok()?),
             "ctr" => {
                 let next = iv.try_into().ok()?;
-                Kind::Ctr(Box::new(Counter {
+                CipherState::Ctr(Box::new(Counter {
                     aes: Aes::new(key)?,
                     next,
                     only32: false,
@@ -254,21 +254,25 @@ impl Kind {
                 let mut counter =
                     Box::new(Counter { aes, next: begin, only32: true, rest: Vec::new() });
                 counter.count();
-                Kind::Gcm(counter, Some(Box::new(Tag::new(GHash::new((&hash_key).into())))), mask)
+                CipherState::Gcm(
+                    counter,
+                    Some(Box::new(AuthTag::new(GHash::new((&hash_key).into())))),
+                    mask,
+                )
             }
             "chacha20" => {
                 // OpenSSL has the number of the first block in front of the nonce.
                 let (first, nonce) = iv.split_first_chunk::<4>()?;
                 let mut stream = chacha(nonce)?;
                 stream.try_seek(u64::from(u32::from_le_bytes(*first)) * 64).ok()?;
-                Kind::ChaCha(Box::new(stream))
+                CipherState::ChaCha(Box::new(stream))
             }
             "chacha20-poly1305" => {
                 let mut stream = chacha(iv)?;
                 let mut first = [0; 64];
                 stream.try_apply_keystream(&mut first).ok()?;
-                let tag = Tag::new(Poly1305::new_from_slice(&first[..32]).ok()?);
-                Kind::ChaChaPoly(Box::new(stream), Some(Box::new(tag)))
+                let tag = AuthTag::new(Poly1305::new_from_slice(&first[..32]).ok()?);
+                CipherState::ChaChaPoly(Box::new(stream), Some(Box::new(tag)))
             }
             _ => return None,
         })
@@ -280,8 +284,8 @@ impl Cipher {
     fn additional(&mut self, data: &[u8]) -> bool {
         match &mut self.kind {
             _ if self.has_text => return false,
-            Kind::Gcm(_, Some(tag), _) => tag.take(0, data),
-            Kind::ChaChaPoly(_, Some(tag)) => tag.take(0, data),
+            CipherState::Gcm(_, Some(tag), _) => tag.take(0, data),
+            CipherState::ChaChaPoly(_, Some(tag)) => tag.take(0, data),
             _ => return false,
         }
         true
@@ -291,8 +295,8 @@ impl Cipher {
     fn begin_text(&mut self) {
         if !std::mem::replace(&mut self.has_text, true) {
             match &mut self.kind {
-                Kind::Gcm(_, Some(tag), _) => tag.end_part(),
-                Kind::ChaChaPoly(_, Some(tag)) => tag.end_part(),
+                CipherState::Gcm(_, Some(tag), _) => tag.end_part(),
+                CipherState::ChaChaPoly(_, Some(tag)) => tag.end_part(),
                 _ => {}
             }
         }
@@ -302,11 +306,11 @@ impl Cipher {
     fn update(&mut self, mut data: Vec<u8>) -> Option<Vec<u8>> {
         self.begin_text();
         match &mut self.kind {
-            Kind::Ecb(_) | Kind::Cbc(..) => return Some(self.blocks(&data)),
-            Kind::Ctr(counter) => counter.apply(&mut data),
-            Kind::Feedback(state) => state.apply(self.encrypt, &mut data),
-            Kind::ChaCha(stream) => stream.try_apply_keystream(&mut data).ok()?,
-            Kind::Gcm(counter, tag, _) => {
+            CipherState::Ecb(_) | CipherState::Cbc(..) => return Some(self.blocks(&data)),
+            CipherState::Ctr(counter) => counter.apply(&mut data),
+            CipherState::Feedback(state) => state.apply(self.encrypt, &mut data),
+            CipherState::ChaCha(stream) => stream.try_apply_keystream(&mut data).ok()?,
+            CipherState::Gcm(counter, tag, _) => {
                 let tag = tag.as_mut()?;
                 if !self.encrypt {
                     tag.take(1, &data);
@@ -316,7 +320,7 @@ impl Cipher {
                     tag.take(1, &data);
                 }
             }
-            Kind::ChaChaPoly(stream, tag) => {
+            CipherState::ChaChaPoly(stream, tag) => {
                 let tag = tag.as_mut()?;
                 if !self.encrypt {
                     tag.take(1, &data);
@@ -345,16 +349,16 @@ impl Cipher {
 
     fn whole_blocks(&mut self, data: &mut [u8]) {
         match &mut self.kind {
-            Kind::Ecb(aes) if self.encrypt => aes.encrypt(data),
-            Kind::Ecb(aes) => aes.decrypt(data),
-            Kind::Cbc(aes, last) if self.encrypt => {
+            CipherState::Ecb(aes) if self.encrypt => aes.encrypt(data),
+            CipherState::Ecb(aes) => aes.decrypt(data),
+            CipherState::Cbc(aes, last) if self.encrypt => {
                 for block in data.chunks_exact_mut(BLOCK) {
                     xor(block, last);
                     aes.encrypt(block);
                     last.copy_from_slice(block);
                 }
             }
-            Kind::Cbc(aes, last) => {
+            CipherState::Cbc(aes, last) => {
                 let mut before = last.to_vec();
                 before.extend_from_slice(data);
                 aes.decrypt(data);
@@ -368,7 +372,7 @@ impl Cipher {
     /// What is left at the end, or the reason why it is none.
     fn finish(&mut self) -> std::result::Result<Vec<u8>, &'static str> {
         self.begin_text();
-        if !matches!(self.kind, Kind::Ecb(_) | Kind::Cbc(..)) {
+        if !matches!(self.kind, CipherState::Ecb(_) | CipherState::Cbc(..)) {
             return Ok(Vec::new());
         }
         let mut rest = std::mem::take(&mut self.rest);
@@ -397,12 +401,12 @@ impl Cipher {
     /// The tag of all that was seen, once.
     fn tag(&mut self) -> Option<Vec<u8>> {
         match &mut self.kind {
-            Kind::Gcm(_, tag, mask) => {
+            CipherState::Gcm(_, tag, mask) => {
                 let mut made = tag.take()?.finish(|lengths| lengths.map(|n| (n * 8).to_be_bytes()));
                 xor(&mut made, mask);
                 Some(made.to_vec())
             }
-            Kind::ChaChaPoly(_, tag) => {
+            CipherState::ChaChaPoly(_, tag) => {
                 Some(tag.take()?.finish(|lengths| lengths.map(u64::to_le_bytes)).to_vec())
             }
             _ => None,
@@ -413,17 +417,20 @@ impl Cipher {
 /// A cipher as a function of an operation and bytes. Nothing if a length does not fit.
 fn cipher<'js>(
     ctx: Ctx<'js>,
-    mode: Text,
+    mode: TextArgument,
     encrypt: bool,
-    key: Bytes,
-    iv: Bytes,
+    key: BufferArgument,
+    iv: BufferArgument,
 ) -> Result<Option<Function<'js>>> {
-    let Some(kind) = Kind::new(&mode.0, &key.0, &iv.0) else { return Ok(None) };
+    let Some(kind) = CipherState::new(&mode.0, &key.0, &iv.0) else { return Ok(None) };
     let cipher = Cipher { kind, encrypt, padding: true, rest: Vec::new(), has_text: false };
     let cipher = RefCell::new(cipher);
-    let run = move |ctx: Ctx<'js>, what: Text, data: Opt<Bytes>| -> Result<ArrayBuffer<'js>> {
+    let run = move |ctx: Ctx<'js>,
+                    what: TextArgument,
+                    data: Opt<BufferArgument>|
+          -> Result<ArrayBuffer<'js>> {
         let mut cipher = cipher.borrow_mut();
-        let data = data.0.map(|Bytes(data)| data).unwrap_or_default();
+        let data = data.0.map(|BufferArgument(data)| data).unwrap_or_default();
         let made = match what.0.as_str() {
             "update" => cipher.update(data),
             "final" => match cipher.finish() {
@@ -447,9 +454,9 @@ fn cipher<'js>(
 fn wrap<'js>(
     ctx: Ctx<'js>,
     encrypt: bool,
-    key: Bytes,
-    iv: Bytes,
-    data: Bytes,
+    key: BufferArgument,
+    iv: BufferArgument,
+    data: BufferArgument,
 ) -> Result<ArrayBuffer<'js>> {
     let fits = data.0.len().is_multiple_of(8) && data.0.len() >= if encrypt { 16 } else { 24 };
     let (Some(aes), true, Ok(iv)) = (Aes::new(&key.0), fits, <[u8; 8]>::try_from(iv.0.as_slice()))

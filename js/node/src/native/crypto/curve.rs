@@ -1,6 +1,6 @@
 //! Elliptic curves, by `js_curves`; the names and forms are told there.
 
-use super::super::{Bytes, Text};
+use super::super::{BufferArgument, TextArgument};
 use super::give;
 use rquickjs::function::Func;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result};
@@ -10,44 +10,71 @@ fn maybe(ctx: Ctx<'_>, made: Option<Vec<u8>>) -> Result<Option<ArrayBuffer<'_>>>
     made.map(|bytes| ArrayBuffer::new(ctx, bytes)).transpose()
 }
 
-fn public<'js>(ctx: Ctx<'js>, curve: Text, key: Bytes) -> Result<Option<ArrayBuffer<'js>>> {
+fn public<'js>(
+    ctx: Ctx<'js>,
+    curve: TextArgument,
+    key: BufferArgument,
+) -> Result<Option<ArrayBuffer<'js>>> {
     maybe(ctx, js_curves::public(&curve.0, &key.0))
 }
 
 fn point<'js>(
     ctx: Ctx<'js>,
-    curve: Text,
-    point: Bytes,
+    curve: TextArgument,
+    point: BufferArgument,
     compress: bool,
 ) -> Result<Option<ArrayBuffer<'js>>> {
     maybe(ctx, js_curves::point(&curve.0, &point.0, compress))
 }
 
-fn shared<'js>(ctx: Ctx<'js>, curve: Text, key: Bytes, point: Bytes) -> Result<ArrayBuffer<'js>> {
+fn shared<'js>(
+    ctx: Ctx<'js>,
+    curve: TextArgument,
+    key: BufferArgument,
+    point: BufferArgument,
+) -> Result<ArrayBuffer<'js>> {
     give(ctx, js_curves::shared(&curve.0, &key.0, &point.0))
 }
 
-fn sign<'js>(ctx: Ctx<'js>, curve: Text, key: Bytes, digest: Bytes) -> Result<ArrayBuffer<'js>> {
+fn sign<'js>(
+    ctx: Ctx<'js>,
+    curve: TextArgument,
+    key: BufferArgument,
+    digest: BufferArgument,
+) -> Result<ArrayBuffer<'js>> {
     give(ctx, js_curves::sign(&curve.0, &key.0, &digest.0))
 }
 
-fn verify(curve: Text, point: Bytes, digest: Bytes, signature: Bytes) -> bool {
+fn verify(
+    curve: TextArgument,
+    point: BufferArgument,
+    digest: BufferArgument,
+    signature: BufferArgument,
+) -> bool {
     js_curves::verify(&curve.0, &point.0, &digest.0, &signature.0)
 }
 
-fn ed_public<'js>(ctx: Ctx<'js>, seed: Bytes) -> Result<ArrayBuffer<'js>> {
+fn ed_public<'js>(ctx: Ctx<'js>, seed: BufferArgument) -> Result<ArrayBuffer<'js>> {
     give(ctx, js_curves::ed_public(&seed.0))
 }
 
-fn ed_sign<'js>(ctx: Ctx<'js>, seed: Bytes, data: Bytes) -> Result<ArrayBuffer<'js>> {
+fn ed_sign<'js>(
+    ctx: Ctx<'js>,
+    seed: BufferArgument,
+    data: BufferArgument,
+) -> Result<ArrayBuffer<'js>> {
     give(ctx, js_curves::ed_sign(&seed.0, &data.0))
 }
 
-fn ed_verify(public: Bytes, data: Bytes, signature: Bytes) -> bool {
+fn ed_verify(public: BufferArgument, data: BufferArgument, signature: BufferArgument) -> bool {
     js_curves::ed_verify(&public.0, &data.0, &signature.0)
 }
 
-fn x25519<'js>(ctx: Ctx<'js>, key: Bytes, point: Bytes) -> Result<ArrayBuffer<'js>> {
+fn x25519<'js>(
+    ctx: Ctx<'js>,
+    key: BufferArgument,
+    point: BufferArgument,
+) -> Result<ArrayBuffer<'js>> {
     give(ctx, js_curves::x25519(&key.0, &point.0))
 }
 

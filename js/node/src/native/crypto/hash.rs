@@ -3,7 +3,7 @@
 //! What is made of hashes works on [`DynDigest`]: one copy of the code for all of them, where the crates of these
 //! names would have one for each.
 
-use super::super::{Bytes, Text};
+use super::super::{BufferArgument, TextArgument};
 use super::{bounded, give};
 use digest::core_api::BlockSizeUser;
 use digest::{Digest, DynDigest, ExtendableOutput, Update, XofReader};
@@ -88,35 +88,35 @@ fn plain(name: &str) -> String {
 
 /// A hash that has taken in some bytes.
 #[derive(Clone)]
-enum State {
+enum HashState {
     Fixed(Box<dyn DynDigest>),
     Shake128(sha3::Shake128),
     Shake256(sha3::Shake256),
 }
 
-impl State {
-    fn of(name: &str) -> Option<State> {
+impl HashState {
+    fn of(name: &str) -> Option<HashState> {
         Some(match name {
-            "shake128" => State::Shake128(sha3::Shake128::default()),
-            "shake256" => State::Shake256(sha3::Shake256::default()),
-            _ => State::Fixed(fixed(name)?.0),
+            "shake128" => HashState::Shake128(sha3::Shake128::default()),
+            "shake256" => HashState::Shake256(sha3::Shake256::default()),
+            _ => HashState::Fixed(fixed(name)?.0),
         })
     }
 
     /// The digest's length in bytes if none is asked for.
     fn size(&self) -> usize {
         match self {
-            State::Fixed(digest) => digest.output_size(),
-            State::Shake128(_) => 16,
-            State::Shake256(_) => 32,
+            HashState::Fixed(digest) => digest.output_size(),
+            HashState::Shake128(_) => 16,
+            HashState::Shake256(_) => 32,
         }
     }
 
     fn update(&mut self, data: &[u8]) {
         match self {
-            State::Fixed(digest) => digest.update(data),
-            State::Shake128(shake) => shake.update(data),
-            State::Shake256(shake) => shake.update(data),
+            HashState::Fixed(digest) => digest.update(data),
+            HashState::Shake128(shake) => shake.update(data),
+            HashState::Shake256(shake) => shake.update(data),
         }
     }
 
@@ -124,12 +124,12 @@ impl State {
     fn digest(&self, length: usize) -> Option<Vec<u8>> {
         let mut out = vec![0; length];
         match self {
-            State::Fixed(digest) if length == digest.output_size() => {
+            HashState::Fixed(digest) if length == digest.output_size() => {
                 out = digest.box_clone().finalize().into_vec();
             }
-            State::Fixed(_) => return None,
-            State::Shake128(shake) => shake.clone().finalize_xof().read(&mut out),
-            State::Shake256(shake) => shake.clone().finalize_xof().read(&mut out),
+            HashState::Fixed(_) => return None,
+            HashState::Shake128(shake) => shake.clone().finalize_xof().read(&mut out),
+            HashState::Shake256(shake) => shake.clone().finalize_xof().read(&mut out),
         }
         Some(out)
     }
@@ -137,11 +137,11 @@ impl State {
 
 /// A hash as a function: bytes are taken in, a number is the length of the digest that is asked for, and `true`
 /// asks for a copy, another such function. Nothing for an unknown name.
-fn hash<'js>(ctx: Ctx<'js>, name: Text) -> Result<Option<Function<'js>>> {
-    State::of(&plain(&name.0)).map(|state| hash_function(&ctx, state)).transpose()
+fn hash<'js>(ctx: Ctx<'js>, name: TextArgument) -> Result<Option<Function<'js>>> {
+    HashState::of(&plain(&name.0)).map(|state| hash_function(&ctx, state)).transpose()
 }
 
-fn hash_function<'js>(ctx: &Ctx<'js>, state: State) -> Result<Function<'js>> {
+fn hash_function<'js>(ctx: &Ctx<'js>, state: HashState) -> Result<Function<'js>> {
     let state = RefCell::new(state);
     Function::new(ctx.clone(), move |ctx: Ctx<'js>, what: Value<'js>| -> Result<Value<'js>> {
         if let Some(length) = what.as_number() {
@@ -152,21 +152,21 @@ fn hash_function<'js>(ctx: &Ctx<'js>, state: State) -> Result<Function<'js>> {
             let copy = state.borrow().clone();
             return Ok(hash_function(&ctx, copy)?.into_value());
         }
-        let Bytes(data) = what.get()?;
+        let BufferArgument(data) = what.get()?;
         state.borrow_mut().update(&data);
         Ok(Value::new_undefined(ctx))
     })
 }
 
 /// The digest's length in bytes; nothing for an unknown name.
-fn hash_size(name: Text) -> Option<usize> {
-    State::of(&plain(&name.0)).map(|state| state.size())
+fn hash_size(name: TextArgument) -> Option<usize> {
+    HashState::of(&plain(&name.0)).map(|state| state.size())
 }
 
 /// The name that a hash has in standards' texts; nothing for an unknown name.
-fn hash_name(name: Text) -> Option<String> {
+fn hash_name(name: TextArgument) -> Option<String> {
     let name = plain(&name.0);
-    State::of(&name).map(|_| name)
+    HashState::of(&name).map(|_| name)
 }
 
 /// HMAC (RFC 2104) over any hash: the states behind the key's blocks.
@@ -210,27 +210,34 @@ impl Hmac {
 }
 
 /// HMAC as a function: with bytes it takes them in, without it gives the code. Nothing for an unknown hash.
-fn hmac<'js>(ctx: Ctx<'js>, name: Text, key: Bytes) -> Result<Option<Function<'js>>> {
+fn hmac<'js>(
+    ctx: Ctx<'js>,
+    name: TextArgument,
+    key: BufferArgument,
+) -> Result<Option<Function<'js>>> {
     let Some(state) = Hmac::new(&plain(&name.0), &key.0) else { return Ok(None) };
     let state = RefCell::new(state);
-    Function::new(ctx, move |ctx: Ctx<'js>, data: Opt<Bytes>| -> Result<Option<ArrayBuffer<'js>>> {
-        match data.0 {
-            Some(Bytes(data)) => {
-                state.borrow_mut().inner.update(&data);
-                Ok(None)
+    Function::new(
+        ctx,
+        move |ctx: Ctx<'js>, data: Opt<BufferArgument>| -> Result<Option<ArrayBuffer<'js>>> {
+            match data.0 {
+                Some(BufferArgument(data)) => {
+                    state.borrow_mut().inner.update(&data);
+                    Ok(None)
+                }
+                None => ArrayBuffer::new(ctx, state.borrow().of(&[]).into_vec()).map(Some),
             }
-            None => ArrayBuffer::new(ctx, state.borrow().of(&[]).into_vec()).map(Some),
-        }
-    })
+        },
+    )
     .map(Some)
 }
 
 /// PBKDF2 (RFC 8018).
 fn pbkdf2<'js>(
     ctx: Ctx<'js>,
-    name: Text,
-    password: Bytes,
-    salt: Bytes,
+    name: TextArgument,
+    password: BufferArgument,
+    salt: BufferArgument,
     iterations: u32,
     length: usize,
 ) -> Result<ArrayBuffer<'js>> {
@@ -251,10 +258,10 @@ fn pbkdf2<'js>(
 /// HKDF (RFC 5869).
 fn hkdf<'js>(
     ctx: Ctx<'js>,
-    name: Text,
-    key: Bytes,
-    salt: Bytes,
-    info: Bytes,
+    name: TextArgument,
+    key: BufferArgument,
+    salt: BufferArgument,
+    info: BufferArgument,
     length: usize,
 ) -> Result<ArrayBuffer<'js>> {
     let mut out = vec![0; bounded(&ctx, length)?];
@@ -273,8 +280,8 @@ fn hkdf<'js>(
 /// scrypt (RFC 7914); `log_n` is the binary logarithm of its cost.
 fn scrypt<'js>(
     ctx: Ctx<'js>,
-    password: Bytes,
-    salt: Bytes,
+    password: BufferArgument,
+    salt: BufferArgument,
     log_n: u8,
     r: u32,
     p: u32,
@@ -319,9 +326,9 @@ mod tests {
             ("md5-sha1", "md5sha1"),
         ] {
             assert_eq!(plain(name), bare);
-            assert!(State::of(bare).is_some(), "{bare}");
+            assert!(HashState::of(bare).is_some(), "{bare}");
         }
-        assert!(State::of("whirlpool").is_none());
+        assert!(HashState::of("whirlpool").is_none());
     }
 
     /// Cases 2 and 6 of RFC 4231: a short key, and one that is longer than a block.

@@ -4,7 +4,7 @@
 //! Times of its operations depend on the numbers. What decrypts or signs with a private key of RSA is therefore
 //! blinded: the number that is raised to the secret power is one that nobody else knows.
 
-use super::super::{Bytes, throw};
+use super::super::{BufferArgument, throw};
 use super::give;
 use num_bigint::BigUint;
 use rquickjs::function::Func;
@@ -13,7 +13,7 @@ use rquickjs::{ArrayBuffer, Ctx, Object, Result};
 /// Bits of the longest modulus that OpenSSL works with.
 const MOST_BITS: u64 = 16384;
 
-fn number(bytes: &Bytes) -> BigUint {
+fn number(bytes: &BufferArgument) -> BigUint {
     BigUint::from_bytes_be(&bytes.0)
 }
 
@@ -50,9 +50,9 @@ fn random_below(n: &BigUint) -> Option<BigUint> {
 /// `base` to the power `exponent`, modulo `modulus`, in as many bytes as the modulus has.
 fn mod_pow<'js>(
     ctx: Ctx<'js>,
-    base: Bytes,
-    exponent: Bytes,
-    modulus: Bytes,
+    base: BufferArgument,
+    exponent: BufferArgument,
+    modulus: BufferArgument,
 ) -> Result<ArrayBuffer<'js>> {
     let (m, exponent) = (number(&modulus), number(&exponent));
     if m == BigUint::ZERO || m.bits().max(exponent.bits()) > MOST_BITS {
@@ -117,13 +117,13 @@ const ROUNDS: u32 = 8;
 const CHECK_ROUNDS: u32 = 64;
 
 /// Whether the number is prime; `rounds` are OpenSSL's "checks", 0 for its own choice.
-fn check_prime(ctx: Ctx<'_>, n: Bytes, rounds: u32) -> Result<bool> {
+fn check_prime(ctx: Ctx<'_>, n: BufferArgument, rounds: u32) -> Result<bool> {
     let rounds = if rounds == 0 { CHECK_ROUNDS } else { rounds.min(1024) };
     is_prime(&number(&n), &small_primes(), rounds).ok_or_else(|| throw(&ctx, "EIO"))
 }
 
 /// What a prime has to be besides prime.
-struct Wanted {
+struct PrimeRequest {
     bits: u64,
     /// Whether `(p - 1) / 2` is one, too.
     safe: bool,
@@ -134,7 +134,7 @@ struct Wanted {
     top: u64,
 }
 
-impl Wanted {
+impl PrimeRequest {
     /// A random number from which a search begins; it fits all that is wanted but being prime. Nothing if there is
     /// none of that length.
     fn begin(&self) -> Option<BigUint> {
@@ -189,7 +189,7 @@ const SPAN: u32 = 1 << 14;
 const SIEVED: u64 = 32;
 
 /// A prime as it is wanted; nothing if there is none.
-fn find_prime(wanted: &Wanted) -> Option<BigUint> {
+fn find_prime(wanted: &PrimeRequest) -> Option<BigUint> {
     // What `add` and `rem` have in common divides all such numbers.
     if wanted.add != BigUint::ZERO && wanted.rem.modinv(&wanted.add).is_none() {
         return None;
@@ -228,15 +228,15 @@ fn prime<'js>(
     ctx: Ctx<'js>,
     bits: u32,
     safe: bool,
-    add: Bytes,
-    rem: Bytes,
+    add: BufferArgument,
+    rem: BufferArgument,
 ) -> Result<ArrayBuffer<'js>> {
     let bits = u64::from(bits);
     let (add, rem) = (number(&add), number(&rem));
     if !(2..=MOST_BITS).contains(&bits) {
         return give(ctx, None);
     }
-    let wanted = Wanted { bits, safe, add, rem, top: bits.min(2) };
+    let wanted = PrimeRequest { bits, safe, add, rem, top: bits.min(2) };
     let found = if bits == 2 { Some(BigUint::from(3u8)) } else { find_prime(&wanted) };
     give(ctx, found.map(|p| bytes_of(&p, bits.div_ceil(8) as usize)))
 }
@@ -254,7 +254,7 @@ fn rsa_numbers(bits: u64, exponent: u32) -> Option<[BigUint; 8]> {
     let (one, e) = (BigUint::from(1u8), BigUint::from(exponent));
     let part = |bits| -> Option<BigUint> {
         let zero = || BigUint::ZERO;
-        let wanted = Wanted { bits, safe: false, add: zero(), rem: zero(), top: 2 };
+        let wanted = PrimeRequest { bits, safe: false, add: zero(), rem: zero(), top: 2 };
         loop {
             let p = find_prime(&wanted)?;
             if (&p - &one).modinv(&e).is_some() {
@@ -281,7 +281,11 @@ fn rsa_numbers(bits: u64, exponent: u32) -> Option<[BigUint; 8]> {
 
 /// The private operation of RSA with the numbers of [`rsa_pair`], blinded, by the Chinese remainder theorem.
 /// `EINVAL` for numbers that are not a key's.
-fn rsa_private<'js>(ctx: Ctx<'js>, key: Vec<Bytes>, data: Bytes) -> Result<ArrayBuffer<'js>> {
+fn rsa_private<'js>(
+    ctx: Ctx<'js>,
+    key: Vec<BufferArgument>,
+    data: BufferArgument,
+) -> Result<ArrayBuffer<'js>> {
     let numbers: Vec<BigUint> = key.iter().map(number).collect();
     give(ctx, rsa_power(&numbers, &number(&data)))
 }

@@ -1,16 +1,16 @@
 //! What one operand of `declare` and its kin does: which variable is meant, its kind and
 //! conversions, then its value, then what protects or exports it.
 
-use sh_expand::{Attributes, Cause, ExpandError};
+use sh_expand::{Attributes, ExpandCause, ExpandError};
 
-use super::operand::{Target, Value};
-use super::{Declaration, Place, Request, is_own, nameref, set_cases};
+use super::operand::{DeclareOperand, DeclareValue};
+use super::{Declaration, DeclareRequest, DeclareScope, is_own, nameref, set_cases};
 use crate::Shell;
 use crate::state::assign::{
     MAX_NAMEREFS, as_written, bracketed, list_to_member, make_array, split_reference,
 };
 use crate::state::options::ShOpt;
-use crate::state::vars::{OUTERMOST, Var};
+use crate::state::vars::{OUTERMOST, ShellVar};
 
 /// Declares what one operand says.
 ///
@@ -19,30 +19,30 @@ use crate::state::vars::{OUTERMOST, Var};
 /// values.
 pub(super) fn apply(
     shell: &mut Shell<'_>,
-    mut t: Target<'_>,
+    mut t: DeclareOperand<'_>,
     d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
     if let (Some(sub), true) = (&t.subscript, t.value.is_list()) {
         return Err(list_to_member(&t.name, sub));
     }
-    let Request { on, off, .. } = d.request;
+    let DeclareRequest { on, off, .. } = d.request;
     if on.has(Attributes::NAMEREF) {
         nameref::check_operand(&t)?;
     }
-    let is_new = d.place == Place::Local && !is_own(shell, &t.name);
+    let is_new = d.place == DeclareScope::Local && !is_own(shell, &t.name);
     // Attributes other than -n go to what a nameref leads to, unless a new local variable hides it.
     if !((on | off).has(Attributes::NAMEREF) || is_new) {
         follow(shell, &mut t, d)?;
     }
     let inherits = d.request.inherit || shell.state.options.shopt(ShOpt::LocalVarInherit);
-    if let Value::List(elements) = t.value {
+    if let DeclareValue::List(elements) = t.value {
         // Before a new variable hides the one that the words may ask for.
         let var = match d.place {
-            Place::Global => shell.state.vars.global(&t.name),
+            DeclareScope::Global => shell.state.vars.global(&t.name),
             _ => shell.state.vars.get(&t.name).filter(|_| !is_new || inherits),
         };
-        let assoc = on.has(Attributes::ASSOC) || var.is_some_and(Var::is_assoc);
-        t.value = Value::Elements(sh_expand::compound_elements(shell, assoc, elements)?);
+        let assoc = on.has(Attributes::ASSOC) || var.is_some_and(ShellVar::is_assoc);
+        t.value = DeclareValue::Elements(sh_expand::compound_elements(shell, assoc, elements)?);
     }
     if is_hidden_global(shell, &t.name, d) {
         return on_hidden_global(shell, t, d);
@@ -53,13 +53,13 @@ pub(super) fn apply(
 
 /// Whether `declare -g` means a variable that another one hides.
 fn is_hidden_global(shell: &Shell<'_>, name: &[u8], d: Declaration<'_>) -> bool {
-    d.place == Place::Global && shell.state.vars.get(name).is_some_and(|v| v.level > 0)
+    d.place == DeclareScope::Global && shell.state.vars.get(name).is_some_and(|v| v.level > 0)
 }
 
 /// Replaces a nameref by what it leads to.
 fn follow(
     shell: &mut Shell<'_>,
-    t: &mut Target<'_>,
+    t: &mut DeclareOperand<'_>,
     d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
     if is_hidden_global(shell, &t.name, d) {
@@ -72,9 +72,9 @@ fn follow(
         && (t.subscript.is_some() || t.value.is_list() || d.is_mark())
     {
         // There is no element of an element, and none can be exported.
-        return Err(Cause::NotAnIdentifier(written).into());
+        return Err(ExpandCause::NotAnIdentifier(written).into());
     }
-    if target.name.first() == Some(&OUTERMOST) && d.place == Place::Local {
+    if target.name.first() == Some(&OUTERMOST) && d.place == DeclareScope::Local {
         return Err(ExpandError::not_an_identifier(&t.name));
     }
     if let Some(sub) = target.subscript {
@@ -85,10 +85,12 @@ fn follow(
 }
 
 /// Where the global variable leads to that a local one hides.
-fn follow_global(shell: &Shell<'_>, t: &mut Target<'_>) {
+fn follow_global(shell: &Shell<'_>, t: &mut DeclareOperand<'_>) {
     for _ in 0..MAX_NAMEREFS {
         let var = shell.state.vars.global(&t.name).filter(|v| v.attrs.has(Attributes::NAMEREF));
-        let Some(next) = var.and_then(Var::text).filter(|next| !next.is_empty()) else { return };
+        let Some(next) = var.and_then(ShellVar::text).filter(|next| !next.is_empty()) else {
+            return;
+        };
         let (base, sub) = split_reference(&next);
         t.name = base.to_vec();
         if let Some(sub) = sub {
@@ -99,15 +101,21 @@ fn follow_global(shell: &Shell<'_>, t: &mut Target<'_>) {
 }
 
 /// Puts the variable where it is to live.
-fn settle(shell: &mut Shell<'_>, t: &Target<'_>, d: Declaration<'_>) -> Result<(), ExpandError> {
+fn settle(
+    shell: &mut Shell<'_>,
+    t: &DeclareOperand<'_>,
+    d: Declaration<'_>,
+) -> Result<(), ExpandError> {
     let on = d.request.on;
     match d.place {
-        Place::Local => make_local(shell, &t.name, d.request)?,
-        Place::Visible | Place::Top if on.has(Attributes::EXPORT | Attributes::READONLY) => {
+        DeclareScope::Local => make_local(shell, &t.name, d.request)?,
+        DeclareScope::Visible | DeclareScope::Top
+            if on.has(Attributes::EXPORT | Attributes::READONLY) =>
+        {
             let before_builtin = shell.state.here.own_scope;
             match shell.state.vars.get(&t.name) {
                 Some(v) if before_builtin == Some(v.level) => shell.promote(&t.name),
-                _ => shell.state.vars.outlive(&t.name, d.place == Place::Top),
+                _ => shell.state.vars.outlive(&t.name, d.place == DeclareScope::Top),
             }
         }
         _ => {}
@@ -118,10 +126,10 @@ fn settle(shell: &mut Shell<'_>, t: &Target<'_>, d: Declaration<'_>) -> Result<(
 /// Gives the visible variable its attributes and its value.
 fn declare_visible(
     shell: &mut Shell<'_>,
-    t: Target<'_>,
+    t: DeclareOperand<'_>,
     d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
-    let Request { on, off, .. } = d.request;
+    let DeclareRequest { on, off, .. } = d.request;
     if on.has(Attributes::NAMEREF) {
         return nameref::make(shell, t, d);
     }
@@ -143,7 +151,7 @@ fn declare_visible(
 }
 
 /// A variable of the function, hiding what was visible.
-fn make_local(shell: &mut Shell<'_>, name: &[u8], q: Request) -> Result<(), ExpandError> {
+fn make_local(shell: &mut Shell<'_>, name: &[u8], q: DeclareRequest) -> Result<(), ExpandError> {
     let Some(level) = shell.state.vars.function_level() else { return Ok(()) };
     let visible = shell.state.vars.get(name).cloned();
     // `x=1 local x`: one that was local already is as the assignment made it, too.
@@ -151,7 +159,8 @@ fn make_local(shell: &mut Shell<'_>, name: &[u8], q: Request) -> Result<(), Expa
     match &visible {
         Some(v) if given => {
             shell.state.vars.reveal(name, v.level);
-            *shell.state.vars.declare(name, level) = Var { level, temporary: None, ..v.clone() };
+            *shell.state.vars.declare(name, level) =
+                ShellVar { level, temporary: None, ..v.clone() };
         }
         Some(v) if v.level >= level => {
             if q.on.has(Attributes::EXPORT | Attributes::READONLY) {
@@ -170,8 +179,8 @@ fn make_local(shell: &mut Shell<'_>, name: &[u8], q: Request) -> Result<(), Expa
 fn hide(
     shell: &mut Shell<'_>,
     name: &[u8],
-    q: Request,
-    visible: Option<Var>,
+    q: DeclareRequest,
+    visible: Option<ShellVar>,
 ) -> Result<(), ExpandError> {
     let level = shell.state.vars.function_level().unwrap_or(0);
     if visible.as_ref().is_some_and(|v| v.attrs.has(Attributes::READONLY) && v.level == 0) {
@@ -202,7 +211,7 @@ fn hide(
 /// `declare -g` while a local hides the global: works on it as if it were visible.
 fn on_hidden_global(
     shell: &mut Shell<'_>,
-    t: Target<'_>,
+    t: DeclareOperand<'_>,
     d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
     let name = t.name.clone();
@@ -220,17 +229,21 @@ fn on_hidden_global(
 }
 
 /// Kind and conversions come before the value, so that they apply to it.
-fn attributes_before(shell: &mut Shell<'_>, t: &Target<'_>, q: Request) -> Result<(), ExpandError> {
+fn attributes_before(
+    shell: &mut Shell<'_>,
+    t: &DeclareOperand<'_>,
+    q: DeclareRequest,
+) -> Result<(), ExpandError> {
     let name = t.name.as_slice();
     let var = shell.state.vars.get(name);
-    let is_assoc = var.is_some_and(Var::is_assoc);
-    let is_indexed = var.is_some_and(Var::is_array) && !is_assoc;
+    let is_assoc = var.is_some_and(ShellVar::is_assoc);
+    let is_indexed = var.is_some_and(ShellVar::is_array) && !is_assoc;
     if q.on.has(Attributes::ASSOC) && is_indexed || q.on.has(Attributes::INDEXED) && is_assoc {
         // An array keeps its kind.
-        return Err(Cause::Conversion { name: name.to_vec(), from_assoc: is_assoc }.into());
+        return Err(ExpandCause::Conversion { name: name.to_vec(), from_assoc: is_assoc }.into());
     }
     if q.off.has(Attributes::INDEXED) && is_indexed || q.off.has(Attributes::ASSOC) && is_assoc {
-        return Err(Cause::Destruction(name.to_vec()).into());
+        return Err(ExpandCause::Destruction(name.to_vec()).into());
     }
     let v = shell.state.vars.entry(name);
     let a = &mut v.attrs;
@@ -255,7 +268,7 @@ fn attributes_before(shell: &mut Shell<'_>, t: &Target<'_>, q: Request) -> Resul
     Ok(())
 }
 
-fn attributes_after(shell: &mut Shell<'_>, name: &[u8], q: Request) {
+fn attributes_after(shell: &mut Shell<'_>, name: &[u8], q: DeclareRequest) {
     let v = shell.state.vars.entry(name);
     let before = v.attrs;
     v.attrs |= q.on & (Attributes::READONLY | Attributes::EXPORT);
@@ -266,19 +279,19 @@ fn attributes_after(shell: &mut Shell<'_>, name: &[u8], q: Request) {
 }
 
 /// Assigns the operand's value.
-fn assign(shell: &mut Shell<'_>, t: Target<'_>) -> Result<(), ExpandError> {
+fn assign(shell: &mut Shell<'_>, t: DeclareOperand<'_>) -> Result<(), ExpandError> {
     let name = t.name.as_slice();
-    let is_array = shell.state.vars.get(name).is_some_and(Var::is_array);
+    let is_array = shell.state.vars.get(name).is_some_and(ShellVar::is_array);
     match (t.value, t.subscript) {
-        (Value::None, _) => Ok(()),
-        (Value::List(elements), _) => shell.set_compound(name, elements, t.append),
-        (Value::Elements(elements), _) => shell.set_elements(name, elements, t.append),
-        (Value::Scalar(value), Some(sub)) => {
+        (DeclareValue::None, _) => Ok(()),
+        (DeclareValue::List(elements), _) => shell.set_compound(name, elements, t.append),
+        (DeclareValue::Elements(elements), _) => shell.set_elements(name, elements, t.append),
+        (DeclareValue::Scalar(value), Some(sub)) => {
             let key = sh_expand::subscript_text_key(shell, name, &sub)?;
             let made = shell.set_array_element(name, &key, t.append, value);
             made.map_err(|error| as_written(error, name, &sub))
         }
-        (Value::Scalar(value), None) => {
+        (DeclareValue::Scalar(value), None) => {
             // `declare -a "x=(1 2)"`: the text is a compound value.
             if is_array
                 && value.starts_with(b"(")

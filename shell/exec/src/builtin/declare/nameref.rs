@@ -1,35 +1,35 @@
 //! `declare -n` (bash manual 3.4): variables that stand for others.
 
-use sh_expand::{Attributes, Cause, ExpandError, Str};
+use sh_expand::{Attributes, ExpandCause, ExpandError, Str};
 
-use super::operand::{Target, Value};
+use super::operand::{DeclareOperand, DeclareValue};
 use super::{Declaration, set_cases};
 use crate::Shell;
 use crate::state::assign::{is_reference, split_reference};
-use crate::state::vars::{Slot, Var};
+use crate::state::vars::{ShellVar, VarSlot};
 
 /// Makes a nameref of the variable that there is now.
 pub(super) fn make(
     shell: &mut Shell<'_>,
-    t: Target<'_>,
+    t: DeclareOperand<'_>,
     d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
     let (name, on) = (t.name.as_slice(), d.request.on);
     let old = shell.state.vars.get(name);
-    if old.is_some_and(Var::is_array) {
-        return Err(Cause::ArrayAsReference(name.to_vec()).into());
+    if old.is_some_and(ShellVar::is_array) {
+        return Err(ExpandCause::ArrayAsReference(name.to_vec()).into());
     }
     if old.is_some_and(|v| v.attrs.has(Attributes::READONLY)) {
         return Err(ExpandError::readonly(name));
     }
-    let before = old.and_then(Var::text);
+    let before = old.and_then(ShellVar::text);
     let target: Option<Str> = match t.value {
-        Value::Scalar(text) if t.append => {
+        DeclareValue::Scalar(text) if t.append => {
             Some([before.unwrap_or_default().as_slice(), &text].concat().into())
         }
-        Value::Scalar(text) => Some(text),
+        DeclareValue::Scalar(text) => Some(text),
         // What the variable held is what it refers to.
-        Value::None | Value::List(_) | Value::Elements(_) => before,
+        DeclareValue::None | DeclareValue::List(_) | DeclareValue::Elements(_) => before,
     };
     if let Some(target) = &target {
         check(shell, name, target, d)?;
@@ -39,20 +39,20 @@ pub(super) fn make(
     v.attrs |= Attributes::NAMEREF | on & (Attributes::TRACE);
     set_cases(&mut v.attrs, d.request);
     if let Some(target) = target {
-        v.slot = Slot::Scalar(target);
+        v.slot = VarSlot::Scalar(target);
     }
     v.attrs |= on & (Attributes::READONLY | Attributes::EXPORT);
     Ok(())
 }
 
 /// Refuses an operand that no nameref can be made of, before there is a variable at all.
-pub(super) fn check_operand(t: &Target<'_>) -> Result<(), ExpandError> {
+pub(super) fn check_operand(t: &DeclareOperand<'_>) -> Result<(), ExpandError> {
     match &t.value {
         value if t.subscript.is_some() || value.is_list() => {
-            Err(Cause::ArrayAsReference(t.name.clone()).into())
+            Err(ExpandCause::ArrayAsReference(t.name.clone()).into())
         }
-        Value::Scalar(text) if !t.append && !is_reference(text) => {
-            Err(Cause::NotAReference(text.to_vec()).into())
+        DeclareValue::Scalar(text) if !t.append && !is_reference(text) => {
+            Err(ExpandCause::NotAReference(text.to_vec()).into())
         }
         _ => Ok(()),
     }
@@ -67,13 +67,13 @@ fn check(
     d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
     if !is_reference(target) {
-        return Err(Cause::NotAReference(target.to_vec()).into());
+        return Err(ExpandCause::NotAReference(target.to_vec()).into());
     }
     if split_reference(target).0 != name {
         return Ok(());
     }
     if shell.state.vars.function_level().is_none() {
-        return Err(Cause::SelfReference(name.to_vec()).into());
+        return Err(ExpandCause::SelfReference(name.to_vec()).into());
     }
     shell.builtin_error(d.command, &[b"warning: ", name, b": circular name reference"]);
     Ok(())

@@ -6,19 +6,19 @@ use sh_expand::{CompoundElement, Str};
 use sh_syntax::ast::{ArrayElement, AssignValue};
 
 use crate::state::assign::split_reference;
-use crate::walk::Operand;
+use crate::walk::DeclarationOperand;
 
 /// An operand taken apart.
-pub(super) struct Target<'c> {
+pub(super) struct DeclareOperand<'c> {
     pub(super) name: Vec<u8>,
     pub(super) subscript: Option<Vec<u8>>,
     /// `+=`
     pub(super) append: bool,
-    pub(super) value: Value<'c>,
+    pub(super) value: DeclareValue<'c>,
 }
 
 /// What is assigned.
-pub(super) enum Value<'c> {
+pub(super) enum DeclareValue<'c> {
     None,
     Scalar(Str),
     /// `(...)`: how its words are expanded depends on the array's kind.
@@ -27,35 +27,40 @@ pub(super) enum Value<'c> {
     Elements(Vec<CompoundElement>),
 }
 
-impl Value<'_> {
+impl DeclareValue<'_> {
     pub(super) fn is_some(&self) -> bool {
-        !matches!(self, Value::None)
+        !matches!(self, DeclareValue::None)
     }
 
     /// Whether it is for a whole array.
     pub(super) fn is_list(&self) -> bool {
-        matches!(self, Value::List(_) | Value::Elements(_))
+        matches!(self, DeclareValue::List(_) | DeclareValue::Elements(_))
     }
 }
 
-impl<'c> Target<'c> {
+impl<'c> DeclareOperand<'c> {
     /// An operand that is an assignment in the source.
-    pub(super) fn from_source(o: &Operand<'c>) -> Target<'c> {
+    pub(super) fn from_source(o: &DeclarationOperand<'c>) -> DeclareOperand<'c> {
         let a = o.assignment;
         let value = match &a.value {
-            AssignValue::Scalar(_) => Value::Scalar(o.value.clone()),
-            AssignValue::Array(elements) => Value::List(elements),
+            AssignValue::Scalar(_) => DeclareValue::Scalar(o.value.clone()),
+            AssignValue::Array(elements) => DeclareValue::List(elements),
         };
         let subscript = a.subscript.as_ref().map(|subscript| subscript.text().to_vec());
-        Target { name: a.name.to_vec(), subscript, append: a.append, value }
+        DeclareOperand { name: a.name.to_vec(), subscript, append: a.append, value }
     }
 
     /// An operand that is a word; `None`: its subscript has no end.
-    pub(super) fn from_text(text: &[u8]) -> Option<Target<'c>> {
+    pub(super) fn from_text(text: &[u8]) -> Option<DeclareOperand<'c>> {
         let Some(eq) = memchr::memchr(b'=', text) else {
             let (name, sub) = split_reference(text);
             let (name, subscript) = (name.to_vec(), sub.map(<[u8]>::to_vec));
-            return Some(Target { name, subscript, append: false, value: Value::None });
+            return Some(DeclareOperand {
+                name,
+                subscript,
+                append: false,
+                value: DeclareValue::None,
+            });
         };
         // A subscript may itself hold `=`.
         let (name, subscript, rest) = match memchr::memchr(b'[', &text[..eq]) {
@@ -73,7 +78,7 @@ impl<'c> Target<'c> {
             Some(rest) => (true, rest),
             None => (false, rest),
         };
-        let value = Value::Scalar(Rc::new(value.strip_prefix(b"=")?.to_vec()));
-        Some(Target { name: name.to_vec(), subscript, append, value })
+        let value = DeclareValue::Scalar(Rc::new(value.strip_prefix(b"=")?.to_vec()));
+        Some(DeclareOperand { name: name.to_vec(), subscript, append, value })
     }
 }

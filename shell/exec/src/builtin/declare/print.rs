@@ -1,19 +1,19 @@
 //! Variables and functions as `declare -p`, `set`, `export -p` print them: text that reads back.
 
 use box_text::escape::{declare_quote, needs_ansi_c, needs_quotes, set_quote};
-use sh_expand::{Attributes, Env as _, Value};
+use sh_expand::{Attributes, ExpandEnv as _, VarValue};
 
 use crate::Shell;
 use crate::state::FunctionDef;
 use crate::state::options::{SetOpt, ShOpt};
-use crate::state::vars::{Slot, Var};
+use crate::state::vars::{ShellVar, VarSlot};
 
 /// The option letters of a variable in bash's order; `--` for none.
-pub fn flags(a: Attributes, value: Option<&Value>) -> Vec<u8> {
+pub fn flags(a: Attributes, value: Option<&VarValue>) -> Vec<u8> {
     let kind = match value {
         _ if a.has(Attributes::ASSOC) => Attributes::ASSOC,
-        Some(Value::Assoc(_)) => Attributes::ASSOC,
-        Some(Value::Indexed(_)) => Attributes::INDEXED,
+        Some(VarValue::Assoc(_)) => Attributes::ASSOC,
+        Some(VarValue::Indexed(_)) => Attributes::INDEXED,
         _ => a & Attributes::INDEXED,
     };
     let letters = ((a - Attributes::ARRAY) | kind).letters();
@@ -31,14 +31,14 @@ fn key_quote(key: &[u8]) -> Vec<u8> {
 }
 
 /// `([0]="a" [1]="b")`
-pub fn array_text(value: &Value) -> Vec<u8> {
+pub fn array_text(value: &VarValue) -> Vec<u8> {
     let mut out = b"(".to_vec();
     match value {
-        Value::Scalar(s) => {
+        VarValue::Scalar(s) => {
             out.extend_from_slice(b"[0]=");
             out.extend_from_slice(&declare_quote(s));
         }
-        Value::Indexed(a) => {
+        VarValue::Indexed(a) => {
             for (n, (i, v)) in a.iter().enumerate() {
                 if n > 0 {
                     out.push(b' ');
@@ -47,7 +47,7 @@ pub fn array_text(value: &Value) -> Vec<u8> {
                 out.extend_from_slice(&declare_quote(v));
             }
         }
-        Value::Assoc(a) => {
+        VarValue::Assoc(a) => {
             for (k, v) in a.iter() {
                 out.push(b'[');
                 out.extend_from_slice(&key_quote(k));
@@ -65,7 +65,7 @@ impl Shell<'_> {
     /// `declare -x name="value"` with its newline; `None` if there is no such variable.
     pub(crate) fn declare_line(&mut self, name: &[u8], command: &[u8]) -> Option<Vec<u8>> {
         let attrs = self.state.vars.get(name)?.attrs;
-        let dynamic = matches!(self.state.vars.get(name)?.slot, Slot::Dynamic(_));
+        let dynamic = matches!(self.state.vars.get(name)?.slot, VarSlot::Dynamic(_));
         if dynamic && name == b"_" {
             let mut out = b"declare -- _=".to_vec();
             out.extend_from_slice(&declare_quote(&self.state.last_arg));
@@ -82,7 +82,7 @@ impl Shell<'_> {
         out.extend_from_slice(name);
         match &value {
             None => {}
-            Some(Value::Scalar(s)) => {
+            Some(VarValue::Scalar(s)) => {
                 out.push(b'=');
                 out.extend_from_slice(&declare_quote(s));
             }
@@ -101,7 +101,7 @@ impl Shell<'_> {
         let mut out = name.to_vec();
         out.push(b'=');
         match &value {
-            Value::Scalar(s) => out.extend_from_slice(&set_quote(s)),
+            VarValue::Scalar(s) => out.extend_from_slice(&set_quote(s)),
             v => out.extend_from_slice(&array_text(v)),
         }
         out.push(b'\n');
@@ -113,7 +113,7 @@ impl Shell<'_> {
     pub(crate) fn listed(&self, name: &[u8]) -> bool {
         use crate::state::vars::Dynamic as D;
         let d = match self.state.vars.get(name) {
-            Some(Var { slot: Slot::Dynamic(d), .. }) => d,
+            Some(ShellVar { slot: VarSlot::Dynamic(d), .. }) => d,
             _ => return true,
         };
         !matches!(

@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use box_applet::opts::{Arg, Opt, Spec, UsageError};
+use box_applet::opts::{Opt, OptArg, Spec, UsageError};
 use box_applet::{Ctx, Exit};
 
 use crate::zip::{format, lossy};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum ZipFlag {
     Freshen,
     Update,
     Delete,
@@ -32,55 +32,58 @@ enum Flag {
     Ignored,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<ZipFlag> = Spec::new(
     "[-options] [-b path] [-n suffixes] [zipfile list] [-xi list]",
     "Add or replace entries of zipfile from list, which can include the special name - to compress\n\
             standard input. If zipfile is -, write the archive to standard output.",
     &[
-        Opt::new(Flag::Freshen, 'f', "freshen").says("only changed files"),
-        Opt::new(Flag::Update, 'u', "update").says("only changed or new files"),
-        Opt::new(Flag::Delete, 'd', "delete").says("delete entries in zipfile"),
-        Opt::new(Flag::Move, 'm', "move").says("move into zipfile (delete files)"),
-        Opt::new(Flag::Recurse, 'r', "recurse-paths").says("recurse into directories"),
-        Opt::new(Flag::JunkPaths, 'j', "junk-paths").says("do not record directory names"),
-        Opt::new(Flag::Level(0), '0', "").says("store only"),
-        Opt::new(Flag::Level(1), '1', "").says("compress faster"),
-        Opt::new(Flag::Level(2), '2', ""),
-        Opt::new(Flag::Level(3), '3', ""),
-        Opt::new(Flag::Level(4), '4', ""),
-        Opt::new(Flag::Level(5), '5', ""),
-        Opt::new(Flag::Level(6), '6', "").says("the default"),
-        Opt::new(Flag::Level(7), '7', ""),
-        Opt::new(Flag::Level(8), '8', ""),
-        Opt::new(Flag::Level(9), '9', "").says("compress better"),
-        Opt::new(Flag::Quiet, 'q', "quiet").says("quiet operation"),
-        Opt::new(Flag::Ignored, 'v', "verbose").says("accepted and ignored"),
-        Opt::new(Flag::Exclude, 'x', "exclude").takes("LIST", "exclude the names that follow"),
-        Opt::new(Flag::Include, 'i', "include").takes("LIST", "include only the names that follow"),
-        Opt::new(Flag::NoDirectories, 'D', "no-dir-entries").says("do not add directory entries"),
-        Opt::new(Flag::Test, 'T', "test").says("test zipfile integrity"),
-        Opt::new(Flag::NoExtra, 'X', "no-extra").says("exclude extra file attributes"),
-        Opt::new(Flag::Symlinks, 'y', "symlinks").says("store symbolic links as links"),
-        Opt::new(Flag::Suffixes, 'n', "suffixes")
+        Opt::new(ZipFlag::Freshen, 'f', "freshen").says("only changed files"),
+        Opt::new(ZipFlag::Update, 'u', "update").says("only changed or new files"),
+        Opt::new(ZipFlag::Delete, 'd', "delete").says("delete entries in zipfile"),
+        Opt::new(ZipFlag::Move, 'm', "move").says("move into zipfile (delete files)"),
+        Opt::new(ZipFlag::Recurse, 'r', "recurse-paths").says("recurse into directories"),
+        Opt::new(ZipFlag::JunkPaths, 'j', "junk-paths").says("do not record directory names"),
+        Opt::new(ZipFlag::Level(0), '0', "").says("store only"),
+        Opt::new(ZipFlag::Level(1), '1', "").says("compress faster"),
+        Opt::new(ZipFlag::Level(2), '2', ""),
+        Opt::new(ZipFlag::Level(3), '3', ""),
+        Opt::new(ZipFlag::Level(4), '4', ""),
+        Opt::new(ZipFlag::Level(5), '5', ""),
+        Opt::new(ZipFlag::Level(6), '6', "").says("the default"),
+        Opt::new(ZipFlag::Level(7), '7', ""),
+        Opt::new(ZipFlag::Level(8), '8', ""),
+        Opt::new(ZipFlag::Level(9), '9', "").says("compress better"),
+        Opt::new(ZipFlag::Quiet, 'q', "quiet").says("quiet operation"),
+        Opt::new(ZipFlag::Ignored, 'v', "verbose").says("accepted and ignored"),
+        Opt::new(ZipFlag::Exclude, 'x', "exclude").takes("LIST", "exclude the names that follow"),
+        Opt::new(ZipFlag::Include, 'i', "include")
+            .takes("LIST", "include only the names that follow"),
+        Opt::new(ZipFlag::NoDirectories, 'D', "no-dir-entries")
+            .says("do not add directory entries"),
+        Opt::new(ZipFlag::Test, 'T', "test").says("test zipfile integrity"),
+        Opt::new(ZipFlag::NoExtra, 'X', "no-extra").says("exclude extra file attributes"),
+        Opt::new(ZipFlag::Symlinks, 'y', "symlinks").says("store symbolic links as links"),
+        Opt::new(ZipFlag::Suffixes, 'n', "suffixes")
             .takes(".S:.S", "do not compress files with these suffixes"),
-        Opt::new(Flag::Method, 'Z', "compression-method")
+        Opt::new(ZipFlag::Method, 'Z', "compression-method")
             .takes("METHOD", "store, deflate or bzip2"),
-        Opt::new(Flag::NamesFromStdin, '@', "names-stdin").says("read names from standard input"),
-        Opt::new(Flag::Ignored, 'b', "temp-path").takes("DIR", "accepted and ignored"),
-        Opt::new(Flag::Ignored, 't', "").takes("DATE", "accepted and ignored"),
-        Opt::new(Flag::Ignored, 'o', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'k', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'A', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'g', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'S', "").says("accepted and ignored"),
-        Opt::new(Flag::Help, 'h', "").says("the same as --help"),
-        Opt::new(Flag::Help, '?', ""),
+        Opt::new(ZipFlag::NamesFromStdin, '@', "names-stdin")
+            .says("read names from standard input"),
+        Opt::new(ZipFlag::Ignored, 'b', "temp-path").takes("DIR", "accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 't', "").takes("DATE", "accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 'o', "").says("accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 'k', "").says("accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 'A', "").says("accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 'g', "").says("accepted and ignored"),
+        Opt::new(ZipFlag::Ignored, 'S', "").says("accepted and ignored"),
+        Opt::new(ZipFlag::Help, 'h', "").says("the same as --help"),
+        Opt::new(ZipFlag::Help, '?', ""),
     ],
 );
 
 /// What becomes of the archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Action {
+pub enum ZipAction {
     #[default]
     Add,
     Update,
@@ -90,8 +93,8 @@ pub enum Action {
 
 /// What is to be done, from the command line.
 #[derive(Default)]
-pub struct Job {
-    pub action: Action,
+pub struct ZipJob {
+    pub action: ZipAction,
     pub archive: Vec<u8>,
     pub names: Vec<Vec<u8>>,
     pub only: Vec<Vec<u8>>,
@@ -112,34 +115,35 @@ pub struct Job {
     pub store: Vec<Vec<u8>>,
 }
 
-impl Job {
-    fn new() -> Job {
+impl ZipJob {
+    fn new() -> ZipJob {
         let suffixes = ".Z:.zip:.zoo:.arc:.lzh:.arj".split(':');
         let store = suffixes.map(|s| s.as_bytes().to_vec()).collect();
-        Job { level: 6, method: format::DEFLATED, store, ..Job::default() }
+        ZipJob { level: 6, method: format::DEFLATED, store, ..ZipJob::default() }
     }
 }
 
 /// Where the words that follow go.
 #[derive(Clone, Copy, PartialEq)]
-enum List {
+enum ZipList {
     Names,
     Only,
     Except,
 }
 
 /// The command line while it is read.
-struct Reader<'a> {
-    job: Job,
-    list: List,
+struct ZipReader<'a> {
+    job: ZipJob,
+    list: ZipList,
     /// The archive was named.
     named: bool,
     rest: std::slice::Iter<'a, Vec<u8>>,
 }
 
 /// Parses the command line; `Err` after a message or help.
-pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
-    let mut reader = Reader { job: Job::new(), list: List::Names, named: false, rest: args.iter() };
+pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<ZipJob, Exit> {
+    let mut reader =
+        ZipReader { job: ZipJob::new(), list: ZipList::Names, named: false, rest: args.iter() };
     let mut plain = false;
     while let Some(arg) = reader.rest.next() {
         match arg.strip_prefix(b"-") {
@@ -149,7 +153,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
             _ => reader.operand(arg),
         }
     }
-    let Reader { job, named, .. } = reader;
+    let ZipReader { job, named, .. } = reader;
     let unselected = job.only.is_empty() && job.except.is_empty();
     if !named && !unselected {
         return Err(invalid(ctx, "nothing to select from"));
@@ -160,13 +164,13 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
     Ok(job)
 }
 
-impl Reader<'_> {
+impl ZipReader<'_> {
     fn operand(&mut self, arg: &[u8]) {
         match self.list {
-            List::Only => self.job.only.push(arg.to_vec()),
-            List::Except => self.job.except.push(arg.to_vec()),
-            List::Names if self.named => self.job.names.push(arg.to_vec()),
-            List::Names => {
+            ZipList::Only => self.job.only.push(arg.to_vec()),
+            ZipList::Except => self.job.except.push(arg.to_vec()),
+            ZipList::Names if self.named => self.job.names.push(arg.to_vec()),
+            ZipList::Names => {
                 self.named = true;
                 self.job.archive = with_suffix(arg);
             }
@@ -200,38 +204,38 @@ impl Reader<'_> {
     fn option(
         &mut self,
         ctx: &mut Ctx<'_>,
-        flag: Flag,
-        takes: Arg,
+        flag: ZipFlag,
+        takes: OptArg,
         attached: &[u8],
     ) -> Result<(), Exit> {
-        self.list = List::Names;
+        self.list = ZipList::Names;
         let job = &mut self.job;
         match flag {
-            Flag::Recurse => job.recurse = true,
-            Flag::Quiet => job.quiet = true,
-            Flag::JunkPaths => job.junk = true,
-            Flag::NoDirectories => job.no_dirs = true,
-            Flag::Symlinks => job.links = true,
-            Flag::Move => job.remove = true,
-            Flag::Test => job.test = true,
-            Flag::NoExtra => job.no_extra = true,
-            Flag::Delete => job.action = Action::Delete,
-            Flag::Update => job.action = Action::Update,
-            Flag::Freshen => job.action = Action::Freshen,
-            Flag::Level(level) => job.level = level,
-            Flag::NamesFromStdin => job.names_from_stdin = true,
-            Flag::Help => return Err(help(ctx)),
+            ZipFlag::Recurse => job.recurse = true,
+            ZipFlag::Quiet => job.quiet = true,
+            ZipFlag::JunkPaths => job.junk = true,
+            ZipFlag::NoDirectories => job.no_dirs = true,
+            ZipFlag::Symlinks => job.links = true,
+            ZipFlag::Move => job.remove = true,
+            ZipFlag::Test => job.test = true,
+            ZipFlag::NoExtra => job.no_extra = true,
+            ZipFlag::Delete => job.action = ZipAction::Delete,
+            ZipFlag::Update => job.action = ZipAction::Update,
+            ZipFlag::Freshen => job.action = ZipAction::Freshen,
+            ZipFlag::Level(level) => job.level = level,
+            ZipFlag::NamesFromStdin => job.names_from_stdin = true,
+            ZipFlag::Help => return Err(help(ctx)),
             // A name that is attached is the only one.
-            Flag::Exclude if attached.is_empty() => self.list = List::Except,
-            Flag::Exclude => job.except.push(attached.to_vec()),
-            Flag::Include if attached.is_empty() => self.list = List::Only,
-            Flag::Include => job.only.push(attached.to_vec()),
-            Flag::Suffixes => {
+            ZipFlag::Exclude if attached.is_empty() => self.list = ZipList::Except,
+            ZipFlag::Exclude => job.except.push(attached.to_vec()),
+            ZipFlag::Include if attached.is_empty() => self.list = ZipList::Only,
+            ZipFlag::Include => job.only.push(attached.to_vec()),
+            ZipFlag::Suffixes => {
                 let suffixes = self.value(ctx, 'n', attached)?;
                 let parts = suffixes.split(|c| matches!(c, b':' | b','));
                 self.job.store = parts.map(<[u8]>::to_vec).collect();
             }
-            Flag::Method => match self.value(ctx, 'Z', attached)?.as_slice() {
+            ZipFlag::Method => match self.value(ctx, 'Z', attached)?.as_slice() {
                 b"store" => self.job.level = 0,
                 b"deflate" => self.job.method = format::DEFLATED,
                 b"bzip2" => self.job.method = format::BZIP2,
@@ -240,8 +244,8 @@ impl Reader<'_> {
                     return Err(invalid(ctx, &text));
                 }
             },
-            Flag::Ignored if takes == Arg::No => {}
-            Flag::Ignored => drop(self.value(ctx, 'b', attached)?),
+            ZipFlag::Ignored if takes == OptArg::No => {}
+            ZipFlag::Ignored => drop(self.value(ctx, 'b', attached)?),
         }
         Ok(())
     }

@@ -4,28 +4,28 @@ use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
 use box_applet::{Ctx, clock};
-use box_sys::{Kind, strerror};
+use box_sys::{FileKind, strerror};
 use box_text::time::Zone;
 use flate2::{Compression, Crc};
 
-use super::options::Job;
-use super::{Item, say, seconds, warn};
-use crate::zip::format::{self, BZIP2, DEFLATED, Entry, STORED};
+use super::options::ZipJob;
+use super::{ZipItem, say, seconds, warn};
+use crate::zip::format::{self, BZIP2, DEFLATED, STORED, ZipEntry};
 use crate::zip::{lossy, saved};
 
 /// Where an archive is written: headers are completed behind their data, and what was packed in vain is cut off.
-pub trait Target: Write + Seek {
+pub trait ArchiveTarget: Write + Seek {
     fn cut(&mut self, at: u64) -> io::Result<()>;
 }
 
-impl Target for File {
+impl ArchiveTarget for File {
     fn cut(&mut self, at: u64) -> io::Result<()> {
         self.set_len(at)?;
         self.seek(SeekFrom::Start(at)).map(drop)
     }
 }
 
-impl Target for Cursor<Vec<u8>> {
+impl ArchiveTarget for Cursor<Vec<u8>> {
     fn cut(&mut self, at: u64) -> io::Result<()> {
         self.get_mut().truncate(usize::try_from(at).unwrap_or(usize::MAX));
         self.set_position(at);
@@ -38,15 +38,15 @@ const MADE_BY: u16 = 3 << 8 | 30;
 
 /// An archive in the making.
 pub struct Packer<'a> {
-    out: &'a mut dyn Target,
+    out: &'a mut dyn ArchiveTarget,
     at: u64,
-    entries: Vec<Entry>,
-    job: &'a Job,
+    entries: Vec<ZipEntry>,
+    job: &'a ZipJob,
     zone: &'a Zone,
 }
 
 /// What packing data came to.
-struct Packed {
+struct PackResult {
     size: u64,
     packed: u64,
     text: bool,
@@ -54,14 +54,14 @@ struct Packed {
 
 impl<'a> Packer<'a> {
     /// Writes members to `out`, from its beginning on.
-    pub fn new(out: &'a mut dyn Target, job: &'a Job, zone: &'a Zone) -> Packer<'a> {
+    pub fn new(out: &'a mut dyn ArchiveTarget, job: &'a ZipJob, zone: &'a Zone) -> Packer<'a> {
         Packer { out, at: 0, entries: Vec::new(), job, zone }
     }
 
     /// Copies a member of an old archive without unpacking it.
-    pub fn keep(&mut self, from: &mut File, old: &Entry) -> io::Result<()> {
+    pub fn keep(&mut self, from: &mut File, old: &ZipEntry) -> io::Result<()> {
         // Sizes stand in the header now, so that no descriptor follows the data.
-        let mut e = Entry { offset: self.at, flags: old.flags & !8, ..old.clone() };
+        let mut e = ZipEntry { offset: self.at, flags: old.flags & !8, ..old.clone() };
         if old.encrypted() {
             e.flags = old.flags;
         }
@@ -80,41 +80,41 @@ impl<'a> Packer<'a> {
     }
 
     /// Adds a file; false if it cannot be read.
-    pub fn item(&mut self, ctx: &mut Ctx<'_>, verb: &str, item: &Item) -> io::Result<bool> {
+    pub fn item(&mut self, ctx: &mut Ctx<'_>, verb: &str, item: &ZipItem) -> io::Result<bool> {
         let (stat, job) = (&item.stat, self.job);
         let from_stdin = item.source == b"-";
         let epoch = if from_stdin { clock::now().0 } else { seconds(stat) };
         let kind = match stat.kind {
-            Kind::Dir => 0o040_000,
-            Kind::Symlink => 0o120_000,
+            FileKind::Dir => 0o040_000,
+            FileKind::Symlink => 0o120_000,
             _ if from_stdin => 0o010_000,
             _ => 0o100_000,
         };
         let mut attributes = (kind | u32::from(stat.mode)) << 16;
-        if stat.kind == Kind::Dir {
+        if stat.kind == FileKind::Dir {
             attributes |= 0x10;
         }
         if stat.mode & 0o200 == 0 {
             attributes |= 1;
         }
         let utf8 = !item.name.is_ascii() && std::str::from_utf8(&item.name).is_ok();
-        let mut e = Entry {
+        let mut e = ZipEntry {
             name: item.name.clone(),
             made_by: MADE_BY,
             needs: 10,
             flags: if utf8 { 1 << 11 } else { 0 },
             dos: format::dos_time(epoch, self.zone),
             mtime: (!job.no_extra).then_some(epoch),
-            size: if stat.kind == Kind::File { stat.size } else { 0 },
+            size: if stat.kind == FileKind::File { stat.size } else { 0 },
             external: attributes,
             offset: self.at,
-            ..Entry::default()
+            ..ZipEntry::default()
         };
         let stored =
             job.level == 0 || job.store.iter().any(|s| !s.is_empty() && e.name.ends_with(s));
         let done = match stat.kind {
-            Kind::Dir => self.data(&mut e, &mut io::empty(), STORED)?,
-            Kind::Symlink => {
+            FileKind::Dir => self.data(&mut e, &mut io::empty(), STORED)?,
+            FileKind::Symlink => {
                 let target = fs::read_link(ctx.path(&item.source))?;
                 let target = box_sys::path::to_bytes(&target).to_vec();
                 e.size = target.len() as u64;
@@ -146,7 +146,7 @@ impl<'a> Packer<'a> {
                 done
             }
         };
-        if done.text && stat.kind == Kind::File {
+        if done.text && stat.kind == FileKind::File {
             e.internal = 1;
         }
         self.at = e.offset + format::local_header(&e).len() as u64 + e.packed;
@@ -159,7 +159,12 @@ impl<'a> Packer<'a> {
     }
 
     /// Header and data of a member; the header is written again when its numbers are known.
-    fn data(&mut self, e: &mut Entry, input: &mut dyn Read, method: u16) -> io::Result<Packed> {
+    fn data(
+        &mut self,
+        e: &mut ZipEntry,
+        input: &mut dyn Read,
+        method: u16,
+    ) -> io::Result<PackResult> {
         e.method = method;
         e.needs = match method {
             BZIP2 => 46,
@@ -184,7 +189,7 @@ impl<'a> Packer<'a> {
         e.packed = 0;
         let header = format::local_header(e);
         self.out.write_all(&header)?;
-        let mut counted = Counted { out: self.out, n: 0 };
+        let mut counted = CountingWriter { out: self.out, n: 0 };
         let (size, crc, text) = match method {
             DEFLATED => {
                 let mut w =
@@ -204,7 +209,7 @@ impl<'a> Packer<'a> {
             }
             _ => pump(input, &mut counted)?,
         };
-        let done = Packed { size, packed: counted.n, text };
+        let done = PackResult { size, packed: counted.n, text };
         (e.size, e.packed, e.crc) = (size, done.packed, crc);
         let last = format::local_header(e);
         if last.len() != header.len() {
@@ -226,12 +231,12 @@ impl<'a> Packer<'a> {
 }
 
 /// Counts what passes.
-struct Counted<'a> {
-    out: &'a mut dyn Target,
+struct CountingWriter<'a> {
+    out: &'a mut dyn ArchiveTarget,
     n: u64,
 }
 
-impl Write for Counted<'_> {
+impl Write for CountingWriter<'_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let n = self.out.write(data)?;
         self.n += n as u64;

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use box_applet::opts::{Arg, Opt, Spec, UsageError};
+use box_applet::opts::{Opt, OptArg, Spec, UsageError};
 use box_applet::{Ctx, Exit};
 
 use crate::zip::extract::{Extract, Overwrite};
@@ -13,7 +13,7 @@ const USAGE: Exit = Exit(10);
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum UnzipFlag {
     Pipe,
     PipeWithNames,
     List,
@@ -38,69 +38,69 @@ enum Flag {
     Ignored,
 }
 
-const UNZIP: Spec<Flag> = Spec::new(
+const UNZIP: Spec<UnzipFlag> = Spec::new(
     "[-Z] [-opts[modifiers]] file[.zip] [list] [-x xlist] [-d exdir]",
     "Extract files in list, except those in xlist, to exdir. With -Z as the first letter, do as zipinfo does.",
     &[
-        Opt::new(Flag::Pipe, 'p', "").says("extract files to pipe, no messages"),
-        Opt::new(Flag::PipeWithNames, 'c', "").says("extract files to pipe, with names"),
-        Opt::new(Flag::List, 'l', "").says("list files (short format)"),
-        Opt::new(Flag::Verbose, 'v', "").says("list verbosely"),
-        Opt::new(Flag::Test, 't', "").says("test compressed archive data"),
-        Opt::new(Flag::Comment, 'z', "").says("display archive comment only"),
-        Opt::new(Flag::Freshen, 'f', "").says("freshen existing files, create none"),
-        Opt::new(Flag::Update, 'u', "").says("update files, create if necessary"),
-        Opt::new(Flag::Exclude, 'x', "").says("exclude files that follow (in xlist)"),
-        Opt::new(Flag::Directory, 'd', "").takes("exdir", "extract files into exdir"),
-        Opt::new(Flag::OverwriteNone, 'n', "").says("never overwrite existing files"),
-        Opt::new(Flag::OverwriteAll, 'o', "").says("overwrite files without prompting"),
-        Opt::new(Flag::Quiet, 'q', "").says("quiet mode (-qq => quieter)"),
-        Opt::new(Flag::JunkPaths, 'j', "").says("junk paths (do not make directories)"),
-        Opt::new(Flag::IgnoreCase, 'C', "").says("match filenames case-insensitively"),
-        Opt::new(Flag::Lower, 'L', "").says("make names lowercase"),
-        Opt::new(Flag::Text, 'a', "").says("auto-convert any text files"),
-        Opt::new(Flag::Special, 'K', "").says("keep setuid/setgid/tacky permissions"),
-        Opt::new(Flag::Ignored, 'P', "").takes("password", "accepted and ignored"),
-        Opt::new(Flag::Ignored, 'O', "").takes("charset", "accepted and ignored"),
-        Opt::new(Flag::Ignored, 'I', "").takes("charset", "accepted and ignored"),
-        Opt::new(Flag::Ignored, 'b', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'B', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'X', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'D', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'U', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'V', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'M', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'W', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, ':', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, '^', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Pipe, 'p', "").says("extract files to pipe, no messages"),
+        Opt::new(UnzipFlag::PipeWithNames, 'c', "").says("extract files to pipe, with names"),
+        Opt::new(UnzipFlag::List, 'l', "").says("list files (short format)"),
+        Opt::new(UnzipFlag::Verbose, 'v', "").says("list verbosely"),
+        Opt::new(UnzipFlag::Test, 't', "").says("test compressed archive data"),
+        Opt::new(UnzipFlag::Comment, 'z', "").says("display archive comment only"),
+        Opt::new(UnzipFlag::Freshen, 'f', "").says("freshen existing files, create none"),
+        Opt::new(UnzipFlag::Update, 'u', "").says("update files, create if necessary"),
+        Opt::new(UnzipFlag::Exclude, 'x', "").says("exclude files that follow (in xlist)"),
+        Opt::new(UnzipFlag::Directory, 'd', "").takes("exdir", "extract files into exdir"),
+        Opt::new(UnzipFlag::OverwriteNone, 'n', "").says("never overwrite existing files"),
+        Opt::new(UnzipFlag::OverwriteAll, 'o', "").says("overwrite files without prompting"),
+        Opt::new(UnzipFlag::Quiet, 'q', "").says("quiet mode (-qq => quieter)"),
+        Opt::new(UnzipFlag::JunkPaths, 'j', "").says("junk paths (do not make directories)"),
+        Opt::new(UnzipFlag::IgnoreCase, 'C', "").says("match filenames case-insensitively"),
+        Opt::new(UnzipFlag::Lower, 'L', "").says("make names lowercase"),
+        Opt::new(UnzipFlag::Text, 'a', "").says("auto-convert any text files"),
+        Opt::new(UnzipFlag::Special, 'K', "").says("keep setuid/setgid/tacky permissions"),
+        Opt::new(UnzipFlag::Ignored, 'P', "").takes("password", "accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'O', "").takes("charset", "accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'I', "").takes("charset", "accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'b', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'B', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'X', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'D', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'U', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'V', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'M', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'W', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, ':', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, '^', "").says("accepted and ignored"),
     ],
 );
 
-const ZIPINFO: Spec<Flag> = Spec::new(
+const ZIPINFO: Spec<UnzipFlag> = Spec::new(
     "[-opts] file[.zip] [list] [-x xlist]",
     "List files in list, except those in xlist, as ls -l does.",
     &[
-        Opt::new(Flag::Names, '1', "").says("list names only, one per line"),
-        Opt::new(Flag::Ignored, 's', "").says("the default format"),
-        Opt::new(Flag::Ignored, 'm', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'l', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'h', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 't', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'v', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'M', "").says("accepted and ignored"),
-        Opt::new(Flag::Ignored, 'U', "").says("accepted and ignored"),
-        Opt::new(Flag::Comment, 'z', "").says("display archive comment only"),
-        Opt::new(Flag::IgnoreCase, 'C', "").says("match filenames case-insensitively"),
-        Opt::new(Flag::Quiet, 'q', "").says("quiet mode"),
-        Opt::new(Flag::Exclude, 'x', "").says("exclude files that follow (in xlist)"),
-        Opt::new(Flag::Ignored, 'O', "").takes("charset", "accepted and ignored"),
-        Opt::new(Flag::Ignored, 'I', "").takes("charset", "accepted and ignored"),
+        Opt::new(UnzipFlag::Names, '1', "").says("list names only, one per line"),
+        Opt::new(UnzipFlag::Ignored, 's', "").says("the default format"),
+        Opt::new(UnzipFlag::Ignored, 'm', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'l', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'h', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 't', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'v', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'M', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'U', "").says("accepted and ignored"),
+        Opt::new(UnzipFlag::Comment, 'z', "").says("display archive comment only"),
+        Opt::new(UnzipFlag::IgnoreCase, 'C', "").says("match filenames case-insensitively"),
+        Opt::new(UnzipFlag::Quiet, 'q', "").says("quiet mode"),
+        Opt::new(UnzipFlag::Exclude, 'x', "").says("exclude files that follow (in xlist)"),
+        Opt::new(UnzipFlag::Ignored, 'O', "").takes("charset", "accepted and ignored"),
+        Opt::new(UnzipFlag::Ignored, 'I', "").takes("charset", "accepted and ignored"),
     ],
 );
 
 /// What is to be done.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Action {
+pub(super) enum UnzipAction {
     Extract,
     /// To standard output; with names.
     Pipe(bool),
@@ -114,8 +114,8 @@ pub(super) enum Action {
 }
 
 /// What is to be done, from the command line.
-pub(super) struct Job {
-    pub action: Action,
+pub(super) struct UnzipJob {
+    pub action: UnzipAction,
     pub quiet: usize,
     pub ignore_case: bool,
     pub archive: Vec<u8>,
@@ -125,33 +125,33 @@ pub(super) struct Job {
 }
 
 /// Parses the command line of `unzip`; `Err` after a message or help.
-pub(super) fn unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
-    Reader::new(UNZIP, Action::Extract, args).read(ctx)
+pub(super) fn unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<UnzipJob, Exit> {
+    UnzipReader::new(UNZIP, UnzipAction::Extract, args).read(ctx)
 }
 
 /// Parses the command line of `zipinfo`; `Err` after a message or help.
-pub(super) fn zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
-    Reader::new(ZIPINFO, Action::Info, args).read(ctx)
+pub(super) fn zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<UnzipJob, Exit> {
+    UnzipReader::new(ZIPINFO, UnzipAction::Info, args).read(ctx)
 }
 
 /// The command line while it is read.
-struct Reader<'a> {
-    job: Job,
+struct UnzipReader<'a> {
+    job: UnzipJob,
     /// The letters that words may have: `-Z` changes them.
-    spec: Spec<Flag>,
+    spec: Spec<UnzipFlag>,
     /// `-l` or `-v`, which any other action outweighs.
-    listing: Option<Action>,
-    action: Option<Action>,
+    listing: Option<UnzipAction>,
+    action: Option<UnzipAction>,
     /// Words are members that are left out.
     excluding: bool,
     named: bool,
     rest: std::slice::Iter<'a, Vec<u8>>,
 }
 
-impl Reader<'_> {
+impl UnzipReader<'_> {
     /// At the beginning of `args`; `action` is what is done unless options say otherwise.
-    fn new(spec: Spec<Flag>, action: Action, args: &[Vec<u8>]) -> Reader<'_> {
-        let job = Job {
+    fn new(spec: Spec<UnzipFlag>, action: UnzipAction, args: &[Vec<u8>]) -> UnzipReader<'_> {
+        let job = UnzipJob {
             action,
             quiet: 0,
             ignore_case: false,
@@ -161,10 +161,10 @@ impl Reader<'_> {
             extract: Extract::default(),
         };
         let rest = args.iter();
-        Reader { job, spec, listing: None, action: None, excluding: false, named: false, rest }
+        UnzipReader { job, spec, listing: None, action: None, excluding: false, named: false, rest }
     }
 
-    fn read(mut self, ctx: &mut Ctx<'_>) -> Result<Job, Exit> {
+    fn read(mut self, ctx: &mut Ctx<'_>) -> Result<UnzipJob, Exit> {
         let mut plain = false;
         while let Some(arg) = self.rest.next() {
             match arg.strip_prefix(b"-") {
@@ -176,7 +176,7 @@ impl Reader<'_> {
         }
         if !self.named {
             let _ = ctx.stdout.write_all(self.spec.help(&ctx.name).as_bytes());
-            let asked = self.listing == Some(Action::Verbose);
+            let asked = self.listing == Some(UnzipAction::Verbose);
             return Err(if asked { Exit::SUCCESS } else { USAGE });
         }
         let mut job = self.job;
@@ -218,12 +218,12 @@ impl Reader<'_> {
         if let Some(letters) = word.strip_prefix(b"Z") {
             word = letters;
             self.spec = ZIPINFO;
-            self.job.action = Action::Info;
+            self.job.action = UnzipAction::Info;
             self.listing = None;
         }
         let found = self.spec.letters(word).map_err(|_| self.usage(ctx))?;
         for (flag, takes, attached) in found {
-            if takes == Arg::No {
+            if takes == OptArg::No {
                 self.option(flag);
                 continue;
             }
@@ -233,7 +233,7 @@ impl Reader<'_> {
                 ctx.error(format_args!(" must specify argument of -{letter} option"));
                 return Err(USAGE);
             };
-            if flag == Flag::Directory {
+            if flag == UnzipFlag::Directory {
                 self.job.extract.dir = Some(value);
             }
         }
@@ -241,29 +241,29 @@ impl Reader<'_> {
     }
 
     /// An option without argument.
-    fn option(&mut self, flag: Flag) {
+    fn option(&mut self, flag: UnzipFlag) {
         let extract = &mut self.job.extract;
         match flag {
-            Flag::List => self.listing = self.listing.or(Some(Action::List)),
-            Flag::Verbose => self.listing = Some(Action::Verbose),
-            Flag::Test => self.action = Some(Action::Test),
-            Flag::Comment => self.action = Some(Action::Comment),
-            Flag::Pipe => self.action = Some(Action::Pipe(false)),
-            Flag::PipeWithNames => self.action = Some(Action::Pipe(true)),
-            Flag::Names => self.action = Some(Action::Names),
-            Flag::OverwriteAll => extract.overwrite = Overwrite::All,
-            Flag::OverwriteNone => extract.overwrite = Overwrite::None,
-            Flag::JunkPaths => extract.junk = true,
-            Flag::Lower => extract.lower = true,
-            Flag::Freshen => extract.freshen = true,
-            Flag::Update => extract.update = true,
-            Flag::Text => extract.text = true,
-            Flag::Special => extract.special = true,
-            Flag::Quiet => self.job.quiet += 1,
-            Flag::IgnoreCase => self.job.ignore_case = true,
-            Flag::Exclude => self.excluding = true,
+            UnzipFlag::List => self.listing = self.listing.or(Some(UnzipAction::List)),
+            UnzipFlag::Verbose => self.listing = Some(UnzipAction::Verbose),
+            UnzipFlag::Test => self.action = Some(UnzipAction::Test),
+            UnzipFlag::Comment => self.action = Some(UnzipAction::Comment),
+            UnzipFlag::Pipe => self.action = Some(UnzipAction::Pipe(false)),
+            UnzipFlag::PipeWithNames => self.action = Some(UnzipAction::Pipe(true)),
+            UnzipFlag::Names => self.action = Some(UnzipAction::Names),
+            UnzipFlag::OverwriteAll => extract.overwrite = Overwrite::All,
+            UnzipFlag::OverwriteNone => extract.overwrite = Overwrite::None,
+            UnzipFlag::JunkPaths => extract.junk = true,
+            UnzipFlag::Lower => extract.lower = true,
+            UnzipFlag::Freshen => extract.freshen = true,
+            UnzipFlag::Update => extract.update = true,
+            UnzipFlag::Text => extract.text = true,
+            UnzipFlag::Special => extract.special = true,
+            UnzipFlag::Quiet => self.job.quiet += 1,
+            UnzipFlag::IgnoreCase => self.job.ignore_case = true,
+            UnzipFlag::Exclude => self.excluding = true,
             // The first takes an argument.
-            Flag::Directory | Flag::Ignored => {}
+            UnzipFlag::Directory | UnzipFlag::Ignored => {}
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, Write};
 use std::rc::Rc;
 
-use box_applet::command::Command;
+use box_applet::command::ChildCommand;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use num_bigint::BigInt;
@@ -14,17 +14,17 @@ use num_bigint::BigInt;
 use super::decimal::{Decimal, MAX};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum DcFlag {
     Expression,
     File,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<DcFlag> = Spec::new(
     "[OPTION] [file ...]",
     "Calculate in reverse Polish notation.",
     &[
-        Opt::new(Flag::Expression, 'e', "expression").takes("EXPR", "evaluate expression"),
-        Opt::new(Flag::File, 'f', "file").takes("FILE", "evaluate contents of file"),
+        Opt::new(DcFlag::Expression, 'e', "expression").takes("EXPR", "evaluate expression"),
+        Opt::new(DcFlag::File, 'f', "file").takes("FILE", "evaluate contents of file"),
     ],
 );
 
@@ -32,7 +32,7 @@ const SPEC: Spec<Flag> = Spec::new(
 const MAX_DEPTH: usize = 100_000;
 
 #[derive(Clone)]
-enum Value {
+enum DcValue {
     Number(Decimal),
     Text(Rc<Vec<u8>>),
 }
@@ -44,10 +44,10 @@ const EMPTY: &str = "stack empty";
 const NOT_NUMERIC: &str = "non-numeric value";
 
 #[derive(Default)]
-struct Machine {
-    stack: Vec<Value>,
-    registers: HashMap<u8, Vec<Value>>,
-    arrays: HashMap<(u8, i64), Value>,
+struct DcMachine {
+    stack: Vec<DcValue>,
+    registers: HashMap<u8, Vec<DcValue>>,
+    arrays: HashMap<(u8, i64), DcValue>,
     /// Running texts and where they stand, the innermost last.
     texts: Vec<(Rc<Vec<u8>>, usize)>,
     scale: usize,
@@ -61,16 +61,16 @@ struct Machine {
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let line_length = ctx.env.get(b"DC_LINE_LENGTH").and_then(crate::common::number::decimal);
-    let mut m = Machine {
+    let mut m = DcMachine {
         input_base: 10,
         output_base: 10,
         line_length: line_length.and_then(|n| usize::try_from(n).ok()).unwrap_or(70),
-        ..Machine::default()
+        ..DcMachine::default()
     };
-    let mut sources: Vec<Source> = p.options.into_iter().map(Source::of).collect();
-    sources.extend(p.operands.into_iter().map(Source::File));
+    let mut sources: Vec<DcSource> = p.options.into_iter().map(DcSource::of).collect();
+    sources.extend(p.operands.into_iter().map(DcSource::File));
     if sources.is_empty() {
-        sources.push(Source::File(b"-".to_vec()));
+        sources.push(DcSource::File(b"-".to_vec()));
     }
     for source in sources {
         let Some(text) = source.text(ctx) else { continue };
@@ -84,24 +84,24 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// Where a program comes from.
-enum Source {
+enum DcSource {
     Expression(Vec<u8>),
     File(Vec<u8>),
 }
 
-impl Source {
-    fn of((flag, value): (Flag, Option<Vec<u8>>)) -> Source {
+impl DcSource {
+    fn of((flag, value): (DcFlag, Option<Vec<u8>>)) -> DcSource {
         match flag {
-            Flag::Expression => Source::Expression(value.unwrap_or_default()),
-            Flag::File => Source::File(value.unwrap_or_default()),
+            DcFlag::Expression => DcSource::Expression(value.unwrap_or_default()),
+            DcFlag::File => DcSource::File(value.unwrap_or_default()),
         }
     }
 
     /// The program; `None` if it cannot be read, which is reported.
     fn text(self, ctx: &mut Ctx<'_>) -> Option<Vec<u8>> {
         let name = match self {
-            Source::Expression(text) => return Some(text),
-            Source::File(name) => name,
+            DcSource::Expression(text) => return Some(text),
+            DcSource::File(name) => name,
         };
         let text = ctx.read(&name).ok();
         if text.is_none() {
@@ -112,7 +112,7 @@ impl Source {
     }
 }
 
-impl Machine {
+impl DcMachine {
     fn run(&mut self, ctx: &mut Ctx<'_>) {
         while let Some(c) = self.take() {
             match self.command(ctx, c) {
@@ -150,15 +150,15 @@ impl Machine {
         Ok(c)
     }
 
-    fn pop(&mut self) -> Result<Value> {
+    fn pop(&mut self) -> Result<DcValue> {
         self.stack.pop().ok_or(EMPTY)
     }
 
     fn number(&mut self) -> Result<Decimal> {
         match self.stack.last() {
             None => Err(EMPTY),
-            Some(Value::Text(_)) => Err(NOT_NUMERIC),
-            Some(Value::Number(n)) => {
+            Some(DcValue::Text(_)) => Err(NOT_NUMERIC),
+            Some(DcValue::Number(n)) => {
                 let n = n.clone();
                 self.stack.pop();
                 Ok(n)
@@ -169,7 +169,7 @@ impl Machine {
     /// The two upper values, the lower one first; both stay if one is no number.
     fn pair(&mut self) -> Result<(Decimal, Decimal)> {
         match self.stack.as_slice() {
-            [.., Value::Number(a), Value::Number(b)] => {
+            [.., DcValue::Number(a), DcValue::Number(b)] => {
                 let pair = (a.clone(), b.clone());
                 self.stack.truncate(self.stack.len() - 2);
                 Ok(pair)
@@ -180,7 +180,7 @@ impl Machine {
     }
 
     fn push(&mut self, n: Decimal) {
-        self.stack.push(Value::Number(n));
+        self.stack.push(DcValue::Number(n));
     }
 
     fn command(&mut self, ctx: &mut Ctx<'_>, c: u8) -> Result<()> {
@@ -199,8 +199,8 @@ impl Machine {
                 let _ = ctx.stdout.write_all(&self.show(&top));
             }
             b'P' => match self.pop()? {
-                Value::Text(t) => drop(ctx.stdout.write_all(&t)),
-                Value::Number(n) => {
+                DcValue::Text(t) => drop(ctx.stdout.write_all(&t)),
+                DcValue::Number(n) => {
                     let bytes = n.to_fixed(0).magnitude().to_bytes_be();
                     let _ = ctx.stdout.write_all(&bytes);
                 }
@@ -240,28 +240,28 @@ impl Machine {
             b'z' => self.push(Decimal::from_int(self.stack.len() as i64)),
             b'Z' => {
                 let n = match self.pop()? {
-                    Value::Number(n) => n.length(),
-                    Value::Text(t) => t.len(),
+                    DcValue::Number(n) => n.length(),
+                    DcValue::Text(t) => t.len(),
                 };
                 self.push(Decimal::from_int(n as i64));
             }
             b'X' => {
                 let n = match self.pop()? {
-                    Value::Number(n) => n.scale(),
-                    Value::Text(_) => 0,
+                    DcValue::Number(n) => n.scale(),
+                    DcValue::Text(_) => 0,
                 };
                 self.push(Decimal::from_int(n as i64));
             }
             b'a' => {
                 let text = match self.pop()? {
-                    Value::Number(n) => n.to_fixed(0).magnitude().to_bytes_le()[..1].to_vec(),
-                    Value::Text(t) => t.iter().take(1).copied().collect(),
+                    DcValue::Number(n) => n.to_fixed(0).magnitude().to_bytes_le()[..1].to_vec(),
+                    DcValue::Text(t) => t.iter().take(1).copied().collect(),
                 };
-                self.stack.push(Value::Text(Rc::new(text)));
+                self.stack.push(DcValue::Text(Rc::new(text)));
             }
             b'[' => self.text(),
             b'x' => match self.pop()? {
-                Value::Text(t) => self.call(t)?,
+                DcValue::Text(t) => self.call(t)?,
                 number => self.stack.push(number),
             },
             b'<' | b'>' | b'=' => self.compare(c, false)?,
@@ -347,7 +347,7 @@ impl Machine {
             }
             out.push(c);
         }
-        self.stack.push(Value::Text(Rc::new(out)));
+        self.stack.push(DcValue::Text(Rc::new(out)));
     }
 
     fn arithmetic(&mut self, ctx: &mut Ctx<'_>, c: u8) -> Result<()> {
@@ -394,7 +394,7 @@ impl Machine {
 
     /// `base exponent modulus |`, in integers.
     fn power_modulo(&mut self) -> Result<()> {
-        let [.., Value::Number(base), Value::Number(exponent), Value::Number(modulus)] =
+        let [.., DcValue::Number(base), DcValue::Number(exponent), DcValue::Number(modulus)] =
             self.stack.as_slice()
         else {
             return Err(if self.stack.len() < 3 { EMPTY } else { NOT_NUMERIC });
@@ -431,7 +431,7 @@ impl Machine {
             }
             b'l' => {
                 let v = self.registers.get(&name).and_then(|s| s.last()).cloned();
-                self.stack.push(v.unwrap_or(Value::Number(Decimal::zero())));
+                self.stack.push(v.unwrap_or(DcValue::Number(Decimal::zero())));
             }
             b'L' => match self.registers.get_mut(&name).and_then(Vec::pop) {
                 Some(v) => self.stack.push(v),
@@ -445,7 +445,7 @@ impl Machine {
             _ => {
                 let index = self.index()?;
                 let v = self.arrays.get(&(name, index)).cloned();
-                self.stack.push(v.unwrap_or(Value::Number(Decimal::zero())));
+                self.stack.push(v.unwrap_or(DcValue::Number(Decimal::zero())));
             }
         }
         Ok(())
@@ -483,7 +483,7 @@ impl Machine {
             return Ok(());
         }
         match self.registers.get(&name).and_then(|s| s.last()).cloned() {
-            Some(Value::Text(t)) => self.call(t),
+            Some(DcValue::Text(t)) => self.call(t),
             Some(number) => {
                 self.stack.push(number);
                 Ok(())
@@ -517,14 +517,14 @@ impl Machine {
         while let Some(c) = self.take_in_line() {
             line.push(c);
         }
-        Command::shell(&line).run(ctx);
+        ChildCommand::shell(&line).run(ctx);
     }
 
     /// As it is printed: long numbers go on behind a backslash.
-    fn show(&self, v: &Value) -> Vec<u8> {
+    fn show(&self, v: &DcValue) -> Vec<u8> {
         let text = match v {
-            Value::Text(t) => return t.as_ref().clone(),
-            Value::Number(n) => n.show(self.output_base).into_bytes(),
+            DcValue::Text(t) => return t.as_ref().clone(),
+            DcValue::Number(n) => n.show(self.output_base).into_bytes(),
         };
         if self.line_length < 2 || text.len() < self.line_length {
             return text;

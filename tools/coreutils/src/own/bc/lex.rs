@@ -1,7 +1,7 @@
 //! Tokens of `bc`.
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token {
+pub(super) enum BcToken {
     Number(Vec<u8>),
     Text(Vec<u8>),
     Name(String),
@@ -32,10 +32,10 @@ pub(super) enum LexError {
 }
 
 /// The token at a position and where it ends. A line joined by a backslash is one line.
-pub(super) fn next(text: &[u8], mut at: usize) -> Result<(Token, usize), LexError> {
+pub(super) fn next(text: &[u8], mut at: usize) -> Result<(BcToken, usize), LexError> {
     loop {
         match text.get(at) {
-            None => return Ok((Token::End, at)),
+            None => return Ok((BcToken::End, at)),
             Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c) => at += 1,
             Some(b'\\') if text.get(at + 1) == Some(&b'\n') => at += 2,
             Some(b'#') => {
@@ -51,11 +51,11 @@ pub(super) fn next(text: &[u8], mut at: usize) -> Result<(Token, usize), LexErro
     }
     let c = text[at];
     if c == b'\n' {
-        return Ok((Token::Newline, at + 1));
+        return Ok((BcToken::Newline, at + 1));
     }
     if c == b'"' {
         let end = memchr::memchr(b'"', &text[at + 1..]).ok_or(LexError::Incomplete)?;
-        return Ok((Token::Text(text[at + 1..at + 1 + end].to_vec()), at + end + 2));
+        return Ok((BcToken::Text(text[at + 1..at + 1 + end].to_vec()), at + end + 2));
     }
     let digit =
         |i: usize| text.get(i).is_some_and(|c| c.is_ascii_digit() || c.is_ascii_uppercase());
@@ -74,7 +74,7 @@ pub(super) fn next(text: &[u8], mut at: usize) -> Result<(Token, usize), LexErro
                     // As in GNU bc a digit after zeros stands for itself, whatever the input base.
                     let zeros = number.iter().take_while(|c| **c == b'0').count();
                     number.drain(..zeros.min(number.len() - 1));
-                    return Ok((Token::Number(number), at));
+                    return Ok((BcToken::Number(number), at));
                 }
             }
             at += 1;
@@ -90,12 +90,12 @@ pub(super) fn next(text: &[u8], mut at: usize) -> Result<(Token, usize), LexErro
         }
         let name = String::from_utf8_lossy(&text[from..at]).into_owned();
         return Ok(match WORDS.iter().find(|w| **w == name) {
-            Some(w) => (Token::Word(w), at),
-            None => (Token::Name(name), at),
+            Some(w) => (BcToken::Word(w), at),
+            None => (BcToken::Name(name), at),
         });
     }
     match OPS.iter().find(|o| text[at..].starts_with(o.as_bytes())) {
-        Some(o) => Ok((Token::Op(o), at + o.len())),
+        Some(o) => Ok((BcToken::Op(o), at + o.len())),
         None => Err(LexError::Illegal(c)),
     }
 }

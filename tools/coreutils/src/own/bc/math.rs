@@ -10,15 +10,15 @@ use super::decimal::Decimal;
 const GUARD: usize = 15;
 
 /// Fixed-point arithmetic with `unit` = 10^places.
-struct Fixed {
+struct FixedPoint {
     places: usize,
     unit: BigInt,
 }
 
-impl Fixed {
-    fn new(places: usize) -> Fixed {
+impl FixedPoint {
+    fn new(places: usize) -> FixedPoint {
         let unit = BigInt::from(10).pow(u32::try_from(places).unwrap_or(u32::MAX));
-        Fixed { places, unit }
+        FixedPoint { places, unit }
     }
 
     fn of(&self, x: &Decimal) -> BigInt {
@@ -165,7 +165,7 @@ pub(super) fn call(name: &str, args: &[Decimal], scale: usize) -> Option<Result<
         ("s", [x]) => Ok(sine(x, scale, false)),
         ("c", [x]) => Ok(sine(x, scale, true)),
         ("a", [x]) => {
-            let f = Fixed::new(scale + GUARD + magnitude(x));
+            let f = FixedPoint::new(scale + GUARD + magnitude(x));
             Ok(f.result(f.atan(&f.of(x)), scale))
         }
         ("j", [n, x]) => bessel(n, x, scale),
@@ -189,7 +189,7 @@ fn exponential(x: &Decimal, scale: usize) -> Result<Decimal, String> {
     };
     // Squaring magnifies errors as much as the result grows.
     let growth = (whole.unsigned_abs() as usize) / 2 + 8;
-    let f = Fixed::new(scale + GUARD + growth);
+    let f = FixedPoint::new(scale + GUARD + growth);
     Ok(f.result(f.exp(&f.of(x)), scale))
 }
 
@@ -202,12 +202,12 @@ fn logarithm(x: &Decimal, scale: usize) -> Decimal {
         return Decimal::from_int(1).subtract(&nines).rescale(scale);
     }
     // Small numbers lose leading zeros: keep their digits too.
-    let f = Fixed::new(scale + GUARD + x.length().max(x.scale()));
+    let f = FixedPoint::new(scale + GUARD + x.length().max(x.scale()));
     f.result(f.ln(&f.of(x)), scale)
 }
 
 fn sine(x: &Decimal, scale: usize, cosine: bool) -> Decimal {
-    let f = Fixed::new(scale + GUARD + magnitude(x));
+    let f = FixedPoint::new(scale + GUARD + magnitude(x));
     let mut a = f.of(x);
     if cosine {
         a += f.pi() / 2;
@@ -221,7 +221,7 @@ fn bessel(n: &Decimal, x: &Decimal, scale: usize) -> Result<Decimal, String> {
     let size = x.to_i64().filter(|x| x.abs() <= 100_000).ok_or_else(too_large)?;
     let count = order.unsigned_abs();
     // Terms of alternating sign grow like e^x before they fall.
-    let f = Fixed::new(scale + GUARD + size.unsigned_abs() as usize);
+    let f = FixedPoint::new(scale + GUARD + size.unsigned_abs() as usize);
     let half = f.of(x) / 2;
     let mut term = f.unit.clone();
     for k in 1..=count {

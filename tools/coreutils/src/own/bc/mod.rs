@@ -21,12 +21,12 @@ use std::io::{BufRead, Write};
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-use parse::Progress;
-use run::{Flow, Machine};
+use parse::BcProgress;
+use run::{BcFlow, BcMachine};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum BcFlag {
     Expression,
     Interactive,
     Mathlib,
@@ -35,33 +35,33 @@ enum Flag {
     Warn,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<BcFlag> = Spec::new(
     "[options] [file ...]",
     "An arbitrary precision calculator language.",
     &[
-        Opt::new(Flag::Interactive, 'i', "interactive").says("(ignored)"),
-        Opt::new(Flag::Mathlib, 'l', "mathlib").says("use the predefined math routines"),
-        Opt::new(Flag::Quiet, 'q', "quiet").says("don't print initial banner"),
-        Opt::new(Flag::Standard, 's', "standard")
+        Opt::new(BcFlag::Interactive, 'i', "interactive").says("(ignored)"),
+        Opt::new(BcFlag::Mathlib, 'l', "mathlib").says("use the predefined math routines"),
+        Opt::new(BcFlag::Quiet, 'q', "quiet").says("don't print initial banner"),
+        Opt::new(BcFlag::Standard, 's', "standard")
             .says("non-standard bc constructs are errors (ignored)"),
-        Opt::new(Flag::Warn, 'w', "warn").says("warn about non-standard bc constructs (ignored)"),
-        Opt::new(Flag::Expression, 'e', "expression").takes("EXPR", "evaluate an expression"),
+        Opt::new(BcFlag::Warn, 'w', "warn").says("warn about non-standard bc constructs (ignored)"),
+        Opt::new(BcFlag::Expression, 'e', "expression").takes("EXPR", "evaluate an expression"),
     ],
 );
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let line_length = ctx.env.get(b"BC_LINE_LENGTH").and_then(crate::common::number::decimal);
-    let mut machine = Machine::new(line_length.map_or(70, |n| usize::try_from(n).unwrap_or(70)));
-    if p.has(Flag::Mathlib) {
+    let mut machine = BcMachine::new(line_length.map_or(70, |n| usize::try_from(n).unwrap_or(70)));
+    if p.has(BcFlag::Mathlib) {
         machine.use_math();
     }
     let mut expressions: Vec<u8> = Vec::new();
-    for e in p.all(Flag::Expression) {
+    for e in p.all(BcFlag::Expression) {
         expressions.extend_from_slice(e);
         expressions.push(b'\n');
     }
-    if feed(ctx, &mut machine, &mut expressions, true, b"(expression)") == Flow::Halt {
+    if feed(ctx, &mut machine, &mut expressions, true, b"(expression)") == BcFlow::Halt {
         return Ok(Exit(machine.status));
     }
     for file in &p.operands {
@@ -70,11 +70,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             let _ = ctx.stderr.write_all(&line);
             return Ok(Exit::FAILURE);
         };
-        if feed(ctx, &mut machine, &mut text, true, file) == Flow::Halt {
+        if feed(ctx, &mut machine, &mut text, true, file) == BcFlow::Halt {
             return Ok(Exit(machine.status));
         }
     }
-    if p.has(Flag::Expression) && p.operands.is_empty() {
+    if p.has(BcFlag::Expression) && p.operands.is_empty() {
         return Ok(Exit(machine.status));
     }
     // Statements run as soon as they are complete, so that a conversation works.
@@ -86,7 +86,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             Err(_) => true,
         };
         pending.extend_from_slice(&line);
-        if feed(ctx, &mut machine, &mut pending, end, b"(standard_in)") == Flow::Halt || end {
+        if feed(ctx, &mut machine, &mut pending, end, b"(standard_in)") == BcFlow::Halt || end {
             return Ok(Exit(machine.status));
         }
         if ctx.stdout.flush().is_err() {
@@ -98,25 +98,25 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 /// Runs the complete statements of a text and leaves the rest in it.
 fn feed(
     ctx: &mut Ctx<'_>,
-    machine: &mut Machine,
+    machine: &mut BcMachine,
     text: &mut Vec<u8>,
     end: bool,
     source: &[u8],
-) -> Flow {
+) -> BcFlow {
     loop {
         if text.is_empty() {
-            return Flow::Next;
+            return BcFlow::Next;
         }
         match parse::parse(text, end) {
-            Progress::Done(items, used) => {
+            BcProgress::Done(items, used) => {
                 machine.line += text[..used].iter().filter(|c| **c == b'\n').count();
                 text.drain(..used);
                 for item in items {
                     match machine.item(ctx, item) {
-                        Ok(Flow::Halt) => return Flow::Halt,
+                        Ok(BcFlow::Halt) => return BcFlow::Halt,
                         Ok(_) => {}
                         // `halt` inside a function.
-                        Err(m) if m.is_empty() => return Flow::Halt,
+                        Err(m) if m.is_empty() => return BcFlow::Halt,
                         Err(m) => {
                             let _ = ctx.stdout.flush();
                             let _ = ctx.stderr.write_all(
@@ -127,8 +127,8 @@ fn feed(
                     }
                 }
             }
-            Progress::More => return Flow::Next,
-            Progress::Error(message, used) => {
+            BcProgress::More => return BcFlow::Next,
+            BcProgress::Error(message, used) => {
                 let _ = ctx.stdout.flush();
                 let at = machine.line
                     + text[..used.saturating_sub(1).min(text.len())]

@@ -3,13 +3,13 @@
 
 use std::rc::Rc;
 
-use super::lex::{self, LexError, Token};
+use super::lex::{self, BcToken, LexError};
 
 /// Where a value is kept.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum BcPlace {
     Name(String),
-    Element(String, Box<Expr>),
+    Element(String, Box<BcExpr>),
     Scale,
     Ibase,
     Obase,
@@ -17,48 +17,48 @@ pub(super) enum Place {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Arg {
-    Value(Expr),
+pub(super) enum BcArg {
+    Value(BcExpr),
     /// `a[]`
     Array(String),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Expr {
+pub(super) enum BcExpr {
     Number(Vec<u8>),
-    Get(Place),
+    Get(BcPlace),
     /// Operator (0 for plain), place, value.
-    Assign(u8, Place, Box<Expr>),
+    Assign(u8, BcPlace, Box<BcExpr>),
     /// `++`/`--` before: whether it adds.
-    Before(bool, Place),
-    After(bool, Place),
-    Negate(Box<Expr>),
-    Not(Box<Expr>),
-    Binary(u8, Box<Expr>, Box<Expr>),
-    Compare(&'static str, Box<Expr>, Box<Expr>),
-    Logic(bool, Box<Expr>, Box<Expr>),
-    Call(String, Vec<Arg>),
-    Length(Box<Expr>),
+    Before(bool, BcPlace),
+    After(bool, BcPlace),
+    Negate(Box<BcExpr>),
+    Not(Box<BcExpr>),
+    Binary(u8, Box<BcExpr>, Box<BcExpr>),
+    Compare(&'static str, Box<BcExpr>, Box<BcExpr>),
+    Logic(bool, Box<BcExpr>, Box<BcExpr>),
+    Call(String, Vec<BcArg>),
+    Length(Box<BcExpr>),
     ArrayLength(String),
-    Scale(Box<Expr>),
-    Sqrt(Box<Expr>),
+    Scale(Box<BcExpr>),
+    Sqrt(Box<BcExpr>),
     Read,
     /// In parentheses: an assignment in them is printed.
-    Group(Box<Expr>),
+    Group(Box<BcExpr>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Statement {
-    Expr(Expr),
+    Expr(BcExpr),
     Text(Vec<u8>),
     Print(Vec<PrintItem>),
     Block(Vec<Statement>),
-    If(Expr, Box<Statement>, Option<Box<Statement>>),
+    If(BcExpr, Box<Statement>, Option<Box<Statement>>),
     /// Also `while`, which has a condition only.
-    For(Option<Expr>, Option<Expr>, Option<Expr>, Box<Statement>),
+    For(Option<BcExpr>, Option<BcExpr>, Option<BcExpr>, Box<Statement>),
     Break,
     Continue,
-    Return(Option<Expr>),
+    Return(Option<BcExpr>),
     Halt,
     Limits,
     Empty,
@@ -67,7 +67,7 @@ pub(super) enum Statement {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PrintItem {
     Text(Vec<u8>),
-    Value(Expr),
+    Value(BcExpr),
 }
 
 /// A parameter or auto variable.
@@ -79,7 +79,7 @@ pub(super) struct Parameter {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Function {
+pub(super) struct BcFunction {
     pub name: String,
     pub parameters: Vec<Parameter>,
     pub autos: Vec<Parameter>,
@@ -88,30 +88,30 @@ pub(super) struct Function {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Item {
+pub(super) enum BcItem {
     Statement(Statement),
-    Define(Rc<Function>),
+    Define(Rc<BcFunction>),
     /// `quit`: acts when it is read.
     Quit,
 }
 
 /// What a call to [`parse`] came to; the number is how many bytes it used.
-pub(super) enum Progress {
-    Done(Vec<Item>, usize),
+pub(super) enum BcProgress {
+    Done(Vec<BcItem>, usize),
     /// The text ends inside a construct.
     More,
     Error(String, usize),
 }
 
-enum Fail {
+enum BcFail {
     More,
     Syntax(String),
 }
 
-struct Parser<'a> {
+struct BcParser<'a> {
     text: &'a [u8],
     at: usize,
-    token: Token,
+    token: BcToken,
     /// Where the current token begins.
     start: usize,
     /// Whether no more text will come.
@@ -122,29 +122,29 @@ struct Parser<'a> {
 /// Expressions and blocks nest no deeper: the stack is not the user's.
 const MAX_DEPTH: usize = 200;
 
-type Result<T> = std::result::Result<T, Fail>;
+type Result<T> = std::result::Result<T, BcFail>;
 
 /// Reads one line's statements, or a definition.
-pub(super) fn parse(text: &[u8], end: bool) -> Progress {
-    let mut p = Parser { text, at: 0, token: Token::End, start: 0, end, depth: 0 };
+pub(super) fn parse(text: &[u8], end: bool) -> BcProgress {
+    let mut p = BcParser { text, at: 0, token: BcToken::End, start: 0, end, depth: 0 };
     let result = p.advance().and_then(|()| p.line());
     match result {
-        Ok(items) => Progress::Done(items, p.start.max(1).min(text.len())),
-        Err(Fail::More) if !end => Progress::More,
+        Ok(items) => BcProgress::Done(items, p.start.max(1).min(text.len())),
+        Err(BcFail::More) if !end => BcProgress::More,
         other => {
             let message = match other {
-                Err(Fail::Syntax(m)) => m,
+                Err(BcFail::Syntax(m)) => m,
                 _ => "syntax error".to_string(),
             };
             // What is left of the line is skipped.
             let from = p.start.min(text.len());
             let used = memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |i| from + i + 1);
-            Progress::Error(message, used.max(1))
+            BcProgress::Error(message, used.max(1))
         }
     }
 }
 
-impl Parser<'_> {
+impl BcParser<'_> {
     fn advance(&mut self) -> Result<()> {
         match lex::next(self.text, self.at) {
             Ok((t, next)) => {
@@ -153,27 +153,27 @@ impl Parser<'_> {
                 self.token = t;
                 Ok(())
             }
-            Err(LexError::Incomplete) => Err(Fail::More),
+            Err(LexError::Incomplete) => Err(BcFail::More),
             Err(LexError::Illegal(c)) => {
                 self.start = self.at + 1;
-                Err(Fail::Syntax(format!("illegal character: {}", char::from(c))))
+                Err(BcFail::Syntax(format!("illegal character: {}", char::from(c))))
             }
         }
     }
 
     fn is(&self, op: &str) -> bool {
-        matches!(self.token, Token::Op(o) if o == op)
+        matches!(self.token, BcToken::Op(o) if o == op)
     }
 
     fn word(&self, w: &str) -> bool {
-        matches!(self.token, Token::Word(x) if x == w)
+        matches!(self.token, BcToken::Word(x) if x == w)
     }
 
     fn error<T>(&self) -> Result<T> {
-        if self.token == Token::End && !self.end {
-            Err(Fail::More)
+        if self.token == BcToken::End && !self.end {
+            Err(BcFail::More)
         } else {
-            Err(Fail::Syntax("syntax error".to_string()))
+            Err(BcFail::Syntax("syntax error".to_string()))
         }
     }
 
@@ -182,7 +182,7 @@ impl Parser<'_> {
     }
 
     fn newlines(&mut self) -> Result<()> {
-        while self.token == Token::Newline {
+        while self.token == BcToken::Newline {
             self.advance()?;
         }
         Ok(())
@@ -200,7 +200,7 @@ impl Parser<'_> {
     /// Reads something one level deeper.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= MAX_DEPTH {
-            return Err(Fail::Syntax("nested too deeply".to_string()));
+            return Err(BcFail::Syntax("nested too deeply".to_string()));
         }
         self.depth += 1;
         let out = read(self)?;
@@ -209,35 +209,35 @@ impl Parser<'_> {
     }
 
     /// Statements up to the end of the line.
-    fn line(&mut self) -> Result<Vec<Item>> {
+    fn line(&mut self) -> Result<Vec<BcItem>> {
         let mut items = Vec::new();
         loop {
             match &self.token {
-                Token::Newline => {
+                BcToken::Newline => {
                     // The newline itself is used too.
                     self.start = self.at;
                     return Ok(items);
                 }
-                Token::End => {
+                BcToken::End => {
                     if !self.end && !items.is_empty() {
-                        return Err(Fail::More);
+                        return Err(BcFail::More);
                     }
                     self.start = self.at;
                     return Ok(items);
                 }
-                Token::Op(";") => self.advance()?,
-                Token::Word("define") => {
-                    items.push(Item::Define(Rc::new(self.function()?)));
+                BcToken::Op(";") => self.advance()?,
+                BcToken::Word("define") => {
+                    items.push(BcItem::Define(Rc::new(self.function()?)));
                     return Ok(items);
                 }
-                Token::Word("quit") => {
-                    items.push(Item::Quit);
+                BcToken::Word("quit") => {
+                    items.push(BcItem::Quit);
                     self.start = self.at;
                     return Ok(items);
                 }
                 _ => {
-                    items.push(Item::Statement(self.statement()?));
-                    if !matches!(self.token, Token::Newline | Token::End | Token::Op(";")) {
+                    items.push(BcItem::Statement(self.statement()?));
+                    if !matches!(self.token, BcToken::Newline | BcToken::End | BcToken::Op(";")) {
                         return self.error();
                     }
                 }
@@ -245,13 +245,13 @@ impl Parser<'_> {
         }
     }
 
-    fn function(&mut self) -> Result<Function> {
+    fn function(&mut self) -> Result<BcFunction> {
         self.advance()?;
         let void = self.word("void");
         if void {
             self.advance()?;
         }
-        let Token::Name(name) = self.token.clone() else { return self.error() };
+        let BcToken::Name(name) = self.token.clone() else { return self.error() };
         self.advance()?;
         self.expect("(")?;
         let mut parameters = Vec::new();
@@ -270,14 +270,14 @@ impl Parser<'_> {
             self.newlines()?;
         }
         let body = self.block_rest()?;
-        Ok(Function { name, parameters, autos, void, body })
+        Ok(BcFunction { name, parameters, autos, void, body })
     }
 
     fn parameters(&mut self) -> Result<Vec<Parameter>> {
         let mut out = Vec::new();
         loop {
             let reference = self.take("*")? || self.take("&")?;
-            let Token::Name(name) = self.token.clone() else { return self.error() };
+            let BcToken::Name(name) = self.token.clone() else { return self.error() };
             self.advance()?;
             let array = self.take("[")?;
             if array {
@@ -295,14 +295,14 @@ impl Parser<'_> {
         let mut out = Vec::new();
         loop {
             match self.token {
-                Token::Newline | Token::Op(";") => self.advance()?,
-                Token::Op("}") => {
+                BcToken::Newline | BcToken::Op(";") => self.advance()?,
+                BcToken::Op("}") => {
                     self.advance()?;
                     return Ok(out);
                 }
                 _ => {
                     out.push(self.statement()?);
-                    if !matches!(self.token, Token::Newline | Token::Op(";" | "}")) {
+                    if !matches!(self.token, BcToken::Newline | BcToken::Op(";" | "}")) {
                         return self.error();
                     }
                 }
@@ -311,30 +311,30 @@ impl Parser<'_> {
     }
 
     fn statement(&mut self) -> Result<Statement> {
-        self.nested(Parser::statement_inner)
+        self.nested(BcParser::statement_inner)
     }
 
     fn statement_inner(&mut self) -> Result<Statement> {
         Ok(match self.token.clone() {
-            Token::Text(t) => {
+            BcToken::Text(t) => {
                 self.advance()?;
                 Statement::Text(t)
             }
-            Token::Op("{") => {
+            BcToken::Op("{") => {
                 self.advance()?;
                 Statement::Block(self.block_rest()?)
             }
-            Token::Op(";") | Token::Newline => Statement::Empty,
-            Token::Word("if") => {
+            BcToken::Op(";") | BcToken::Newline => Statement::Empty,
+            BcToken::Word("if") => {
                 let condition = self.condition()?;
                 let then = self.statement()?;
                 Statement::If(condition, Box::new(then), self.otherwise()?)
             }
-            Token::Word("while") => {
+            BcToken::Word("while") => {
                 let condition = self.condition()?;
                 Statement::For(None, Some(condition), None, Box::new(self.statement()?))
             }
-            Token::Word("for") => {
+            BcToken::Word("for") => {
                 self.advance()?;
                 self.expect("(")?;
                 let mut parts = [None, None, None];
@@ -348,10 +348,10 @@ impl Parser<'_> {
                 let [init, condition, step] = parts;
                 Statement::For(init, condition, step, Box::new(self.statement()?))
             }
-            Token::Word("print") => Statement::Print(self.print_items()?),
-            Token::Word("return") => {
+            BcToken::Word("print") => Statement::Print(self.print_items()?),
+            BcToken::Word("return") => {
                 self.advance()?;
-                if matches!(self.token, Token::Newline | Token::Op(";" | "}") | Token::End) {
+                if matches!(self.token, BcToken::Newline | BcToken::Op(";" | "}") | BcToken::End) {
                     Statement::Return(None)
                 } else {
                     let value = self.expression()?;
@@ -359,7 +359,7 @@ impl Parser<'_> {
                     Statement::Return(Some(value))
                 }
             }
-            Token::Word(w @ ("break" | "continue" | "halt" | "limits" | "quit")) => {
+            BcToken::Word(w @ ("break" | "continue" | "halt" | "limits" | "quit")) => {
                 self.advance()?;
                 match w {
                     "break" => Statement::Break,
@@ -373,7 +373,7 @@ impl Parser<'_> {
     }
 
     /// The condition in parentheses behind `if` and `while`.
-    fn condition(&mut self) -> Result<Expr> {
+    fn condition(&mut self) -> Result<BcExpr> {
         self.advance()?;
         self.expect("(")?;
         let condition = self.expression()?;
@@ -401,7 +401,7 @@ impl Parser<'_> {
         let mut items = Vec::new();
         loop {
             self.advance()?;
-            if let Token::Text(t) = self.token.clone() {
+            if let BcToken::Text(t) = self.token.clone() {
                 self.advance()?;
                 items.push(PrintItem::Text(t));
             } else {
@@ -414,62 +414,62 @@ impl Parser<'_> {
     }
 
     /// `||`, the loosest operator.
-    fn expression(&mut self) -> Result<Expr> {
-        self.nested(|p| p.chain(&["||"], Parser::and, |_, a, b| Expr::Logic(true, a, b)))
+    fn expression(&mut self) -> Result<BcExpr> {
+        self.nested(|p| p.chain(&["||"], BcParser::and, |_, a, b| BcExpr::Logic(true, a, b)))
     }
 
-    fn and(&mut self) -> Result<Expr> {
-        self.chain(&["&&"], Parser::not, |_, a, b| Expr::Logic(false, a, b))
+    fn and(&mut self) -> Result<BcExpr> {
+        self.chain(&["&&"], BcParser::not, |_, a, b| BcExpr::Logic(false, a, b))
     }
 
-    fn not(&mut self) -> Result<Expr> {
+    fn not(&mut self) -> Result<BcExpr> {
         if !self.take("!")? {
             return self.chain(
                 &["==", "<=", ">=", "!=", "<", ">"],
-                Parser::assignment,
-                Expr::Compare,
+                BcParser::assignment,
+                BcExpr::Compare,
             );
         }
-        Ok(Expr::Not(Box::new(self.nested(Parser::not)?)))
+        Ok(BcExpr::Not(Box::new(self.nested(BcParser::not)?)))
     }
 
-    fn assignment(&mut self) -> Result<Expr> {
+    fn assignment(&mut self) -> Result<BcExpr> {
         let left = self.sum()?;
         let op = match self.token {
-            Token::Op("=") => 0,
-            Token::Op(o @ ("+=" | "-=" | "*=" | "/=" | "%=" | "^=")) => o.as_bytes()[0],
+            BcToken::Op("=") => 0,
+            BcToken::Op(o @ ("+=" | "-=" | "*=" | "/=" | "%=" | "^=")) => o.as_bytes()[0],
             _ => return Ok(left),
         };
-        let Expr::Get(place) = left else { return self.error() };
+        let BcExpr::Get(place) = left else { return self.error() };
         self.advance()?;
-        Ok(Expr::Assign(op, place, Box::new(self.nested(Parser::assignment)?)))
+        Ok(BcExpr::Assign(op, place, Box::new(self.nested(BcParser::assignment)?)))
     }
 
-    fn sum(&mut self) -> Result<Expr> {
-        self.chain(&["+", "-"], Parser::product, binary)
+    fn sum(&mut self) -> Result<BcExpr> {
+        self.chain(&["+", "-"], BcParser::product, binary)
     }
 
-    fn product(&mut self) -> Result<Expr> {
-        self.chain(&["*", "/", "%"], Parser::power, binary)
+    fn product(&mut self) -> Result<BcExpr> {
+        self.chain(&["*", "/", "%"], BcParser::power, binary)
     }
 
-    fn power(&mut self) -> Result<Expr> {
+    fn power(&mut self) -> Result<BcExpr> {
         let base = self.unary()?;
         if !self.take("^")? {
             return Ok(base);
         }
-        Ok(binary("^", Box::new(base), Box::new(self.nested(Parser::power)?)))
+        Ok(binary("^", Box::new(base), Box::new(self.nested(BcParser::power)?)))
     }
 
     /// Operators of one level, which group to the left.
     fn chain(
         &mut self,
         ops: &[&'static str],
-        operand: fn(&mut Self) -> Result<Expr>,
-        build: fn(&'static str, Box<Expr>, Box<Expr>) -> Expr,
-    ) -> Result<Expr> {
+        operand: fn(&mut Self) -> Result<BcExpr>,
+        build: fn(&'static str, Box<BcExpr>, Box<BcExpr>) -> BcExpr,
+    ) -> Result<BcExpr> {
         let mut left = operand(self)?;
-        while let Token::Op(op) = self.token
+        while let BcToken::Op(op) = self.token
             && ops.contains(&op)
         {
             self.advance()?;
@@ -478,52 +478,52 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn unary(&mut self) -> Result<Expr> {
+    fn unary(&mut self) -> Result<BcExpr> {
         match self.token {
-            Token::Op("-") => {
+            BcToken::Op("-") => {
                 self.advance()?;
-                Ok(Expr::Negate(Box::new(self.nested(Parser::unary)?)))
+                Ok(BcExpr::Negate(Box::new(self.nested(BcParser::unary)?)))
             }
-            Token::Op(o @ ("++" | "--")) => {
+            BcToken::Op(o @ ("++" | "--")) => {
                 self.advance()?;
                 match self.primary()? {
-                    Expr::Get(place) => Ok(Expr::Before(o == "++", place)),
+                    BcExpr::Get(place) => Ok(BcExpr::Before(o == "++", place)),
                     _ => self.error(),
                 }
             }
             _ => {
                 let e = self.primary()?;
-                if let Token::Op(o @ ("++" | "--")) = self.token
-                    && let Expr::Get(place) = e
+                if let BcToken::Op(o @ ("++" | "--")) = self.token
+                    && let BcExpr::Get(place) = e
                 {
                     self.advance()?;
-                    return Ok(Expr::After(o == "++", place));
+                    return Ok(BcExpr::After(o == "++", place));
                 }
                 Ok(e)
             }
         }
     }
 
-    fn primary(&mut self) -> Result<Expr> {
+    fn primary(&mut self) -> Result<BcExpr> {
         match self.token.clone() {
-            Token::Number(n) => {
+            BcToken::Number(n) => {
                 self.advance()?;
-                Ok(Expr::Number(n))
+                Ok(BcExpr::Number(n))
             }
-            Token::Op("(") => {
+            BcToken::Op("(") => {
                 self.advance()?;
                 if self.take(")")? {
-                    return Ok(Expr::Number(b"0".to_vec()));
+                    return Ok(BcExpr::Number(b"0".to_vec()));
                 }
                 let e = self.expression()?;
                 self.expect(")")?;
-                Ok(Expr::Group(Box::new(e)))
+                Ok(BcExpr::Group(Box::new(e)))
             }
-            Token::Op(".") => {
+            BcToken::Op(".") => {
                 self.advance()?;
-                Ok(Expr::Get(Place::Last))
+                Ok(BcExpr::Get(BcPlace::Last))
             }
-            Token::Name(name) => {
+            BcToken::Name(name) => {
                 self.advance()?;
                 if self.take("(")? {
                     let mut args = Vec::new();
@@ -534,16 +534,16 @@ impl Parser<'_> {
                         }
                     }
                     self.expect(")")?;
-                    return Ok(Expr::Call(name, args));
+                    return Ok(BcExpr::Call(name, args));
                 }
                 if self.take("[")? {
                     let index = self.expression()?;
                     self.expect("]")?;
-                    return Ok(Expr::Get(Place::Element(name, Box::new(index))));
+                    return Ok(BcExpr::Get(BcPlace::Element(name, Box::new(index))));
                 }
-                Ok(Expr::Get(Place::Name(name)))
+                Ok(BcExpr::Get(BcPlace::Name(name)))
             }
-            Token::Word(
+            BcToken::Word(
                 w @ ("scale" | "ibase" | "obase" | "last" | "length" | "sqrt" | "read"),
             ) => {
                 self.advance()?;
@@ -551,23 +551,23 @@ impl Parser<'_> {
                     self.expect("(")?;
                     if w == "read" {
                         self.expect(")")?;
-                        return Ok(Expr::Read);
+                        return Ok(BcExpr::Read);
                     }
                     let arg = self.argument()?;
                     self.expect(")")?;
                     return match (w, arg) {
-                        ("length", Arg::Array(a)) => Ok(Expr::ArrayLength(a)),
-                        ("length", Arg::Value(e)) => Ok(Expr::Length(Box::new(e))),
-                        ("scale", Arg::Value(e)) => Ok(Expr::Scale(Box::new(e))),
-                        ("sqrt", Arg::Value(e)) => Ok(Expr::Sqrt(Box::new(e))),
+                        ("length", BcArg::Array(a)) => Ok(BcExpr::ArrayLength(a)),
+                        ("length", BcArg::Value(e)) => Ok(BcExpr::Length(Box::new(e))),
+                        ("scale", BcArg::Value(e)) => Ok(BcExpr::Scale(Box::new(e))),
+                        ("sqrt", BcArg::Value(e)) => Ok(BcExpr::Sqrt(Box::new(e))),
                         _ => self.error(),
                     };
                 }
-                Ok(Expr::Get(match w {
-                    "scale" => Place::Scale,
-                    "ibase" => Place::Ibase,
-                    "obase" => Place::Obase,
-                    _ => Place::Last,
+                Ok(BcExpr::Get(match w {
+                    "scale" => BcPlace::Scale,
+                    "ibase" => BcPlace::Ibase,
+                    "obase" => BcPlace::Obase,
+                    _ => BcPlace::Last,
                 }))
             }
             _ => self.error(),
@@ -575,20 +575,20 @@ impl Parser<'_> {
     }
 
     /// A value or `a[]`.
-    fn argument(&mut self) -> Result<Arg> {
-        if let Token::Name(name) = self.token.clone() {
+    fn argument(&mut self) -> Result<BcArg> {
+        if let BcToken::Name(name) = self.token.clone() {
             let saved = (self.at, self.start, self.token.clone());
             self.advance()?;
             if self.take("[")? && self.take("]")? {
-                return Ok(Arg::Array(name));
+                return Ok(BcArg::Array(name));
             }
             (self.at, self.start, self.token) = saved;
         }
-        Ok(Arg::Value(self.expression()?))
+        Ok(BcArg::Value(self.expression()?))
     }
 }
 
 /// One of the operators that calculate.
-fn binary(op: &'static str, a: Box<Expr>, b: Box<Expr>) -> Expr {
-    Expr::Binary(op.as_bytes()[0], a, b)
+fn binary(op: &'static str, a: Box<BcExpr>, b: Box<BcExpr>) -> BcExpr {
+    BcExpr::Binary(op.as_bytes()[0], a, b)
 }

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use box_applet::Ctx;
 
 use super::decimal::{Decimal, MAX};
-use super::parse::{Arg, Expr, Function, Item, Parameter, Place, PrintItem, Statement};
+use super::parse::{BcArg, BcExpr, BcFunction, BcItem, BcPlace, Parameter, PrintItem, Statement};
 
 /// What a statement did to the course of things.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Flow {
+pub(super) enum BcFlow {
     Next,
     Break,
     Continue,
@@ -28,10 +28,10 @@ const MAX_CALLS: usize = 400;
 const MAX_INDEX: u64 = 16_777_215;
 
 #[derive(Default)]
-pub(super) struct Machine {
+pub(super) struct BcMachine {
     variables: HashMap<String, Decimal>,
     arrays: HashMap<String, Array>,
-    functions: HashMap<String, Rc<Function>>,
+    functions: HashMap<String, Rc<BcFunction>>,
     scale: usize,
     ibase: u32,
     obase: i64,
@@ -50,9 +50,9 @@ pub(super) struct Machine {
 
 type Outcome<T> = Result<T, String>;
 
-impl Machine {
-    pub(super) fn new(line_length: usize) -> Machine {
-        Machine { ibase: 10, obase: 10, line_length, ..Machine::default() }
+impl BcMachine {
+    pub(super) fn new(line_length: usize) -> BcMachine {
+        BcMachine { ibase: 10, obase: 10, line_length, ..BcMachine::default() }
     }
 
     /// `-l`: the functions, and 20 digits.
@@ -61,25 +61,25 @@ impl Machine {
         self.scale = 20;
     }
 
-    pub(super) fn item(&mut self, ctx: &mut Ctx<'_>, item: Item) -> Outcome<Flow> {
+    pub(super) fn item(&mut self, ctx: &mut Ctx<'_>, item: BcItem) -> Outcome<BcFlow> {
         match item {
-            Item::Quit => Ok(Flow::Halt),
-            Item::Define(f) => {
+            BcItem::Quit => Ok(BcFlow::Halt),
+            BcItem::Define(f) => {
                 self.functions.insert(f.name.clone(), f);
-                Ok(Flow::Next)
+                Ok(BcFlow::Next)
             }
-            Item::Statement(s) => {
+            BcItem::Statement(s) => {
                 self.calls = 0;
                 self.statement(ctx, &s)
             }
         }
     }
 
-    fn statement(&mut self, ctx: &mut Ctx<'_>, s: &Statement) -> Outcome<Flow> {
+    fn statement(&mut self, ctx: &mut Ctx<'_>, s: &Statement) -> Outcome<BcFlow> {
         match s {
             Statement::Empty => {}
             Statement::Expr(e) => {
-                let silent = matches!(e, Expr::Assign(..)) || self.is_void(e);
+                let silent = matches!(e, BcExpr::Assign(..)) || self.is_void(e);
                 let value = self.eval(ctx, e)?;
                 if !silent {
                     self.last = value.clone();
@@ -122,8 +122,8 @@ impl Machine {
                         break;
                     }
                     match self.statement(ctx, body)? {
-                        Flow::Break => break,
-                        Flow::Next | Flow::Continue => {}
+                        BcFlow::Break => break,
+                        BcFlow::Next | BcFlow::Continue => {}
                         other => return Ok(other),
                     }
                     if let Some(e) = step {
@@ -131,17 +131,17 @@ impl Machine {
                     }
                 }
             }
-            Statement::Break => return Ok(Flow::Break),
-            Statement::Continue => return Ok(Flow::Continue),
+            Statement::Break => return Ok(BcFlow::Break),
+            Statement::Continue => return Ok(BcFlow::Continue),
             Statement::Return(e) => {
                 let value = match e {
                     Some(e) => self.eval(ctx, e)?,
                     None => Decimal::zero(),
                 };
                 self.result = Some(value);
-                return Ok(Flow::Return);
+                return Ok(BcFlow::Return);
             }
-            Statement::Halt => return Ok(Flow::Halt),
+            Statement::Halt => return Ok(BcFlow::Halt),
             Statement::Limits => {
                 let text = format!(
                     "BC_BASE_MAX     = 2147483647\nBC_DIM_MAX      = {MAX_INDEX}\nBC_SCALE_MAX    = {MAX}\nBC_STRING_MAX   = 2147483647\n"
@@ -149,47 +149,47 @@ impl Machine {
                 self.print_text(ctx, text.as_bytes())?;
             }
         }
-        Ok(Flow::Next)
+        Ok(BcFlow::Next)
     }
 
-    fn block(&mut self, ctx: &mut Ctx<'_>, list: &[Statement]) -> Outcome<Flow> {
+    fn block(&mut self, ctx: &mut Ctx<'_>, list: &[Statement]) -> Outcome<BcFlow> {
         for s in list {
             match self.statement(ctx, s)? {
-                Flow::Next => {}
+                BcFlow::Next => {}
                 other => return Ok(other),
             }
         }
-        Ok(Flow::Next)
+        Ok(BcFlow::Next)
     }
 
-    fn is_void(&self, e: &Expr) -> bool {
-        matches!(e, Expr::Call(name, _) if self.functions.get(name).is_some_and(|f| f.void))
+    fn is_void(&self, e: &BcExpr) -> bool {
+        matches!(e, BcExpr::Call(name, _) if self.functions.get(name).is_some_and(|f| f.void))
     }
 
-    fn get(&mut self, ctx: &mut Ctx<'_>, p: &Place) -> Outcome<Decimal> {
+    fn get(&mut self, ctx: &mut Ctx<'_>, p: &BcPlace) -> Outcome<Decimal> {
         Ok(match p {
-            Place::Name(n) => self.variables.get(n).cloned().unwrap_or_else(Decimal::zero),
-            Place::Element(n, i) => {
+            BcPlace::Name(n) => self.variables.get(n).cloned().unwrap_or_else(Decimal::zero),
+            BcPlace::Element(n, i) => {
                 let i = self.index(ctx, i)?;
                 self.array(n).borrow().get(&i).cloned().unwrap_or_else(Decimal::zero)
             }
-            Place::Scale => Decimal::from_int(self.scale as i64),
-            Place::Ibase => Decimal::from_int(i64::from(self.ibase)),
-            Place::Obase => Decimal::from_int(self.obase),
-            Place::Last => self.last.clone(),
+            BcPlace::Scale => Decimal::from_int(self.scale as i64),
+            BcPlace::Ibase => Decimal::from_int(i64::from(self.ibase)),
+            BcPlace::Obase => Decimal::from_int(self.obase),
+            BcPlace::Last => self.last.clone(),
         })
     }
 
-    fn set(&mut self, ctx: &mut Ctx<'_>, p: &Place, v: Decimal) -> Outcome<()> {
+    fn set(&mut self, ctx: &mut Ctx<'_>, p: &BcPlace, v: Decimal) -> Outcome<()> {
         match p {
-            Place::Name(n) => {
+            BcPlace::Name(n) => {
                 self.variables.insert(n.clone(), v);
             }
-            Place::Element(n, i) => {
+            BcPlace::Element(n, i) => {
                 let i = self.index(ctx, i)?;
                 self.array(n).borrow_mut().insert(i, v);
             }
-            Place::Scale => {
+            BcPlace::Scale => {
                 self.scale = match v.to_i64() {
                     Some(n) if n < 0 => {
                         warn(ctx, "negative scale, set to 0");
@@ -199,7 +199,7 @@ impl Machine {
                     None => MAX,
                 };
             }
-            Place::Ibase => {
+            BcPlace::Ibase => {
                 self.ibase = match v.to_i64() {
                     Some(n) if n < 2 => {
                         warn(ctx, "ibase too small, set to 2");
@@ -212,7 +212,7 @@ impl Machine {
                     }
                 };
             }
-            Place::Obase => {
+            BcPlace::Obase => {
                 self.obase = match v.to_i64() {
                     Some(n) if n < 2 => {
                         warn(ctx, "obase too small, set to 2");
@@ -222,7 +222,7 @@ impl Machine {
                     None => i64::from(i32::MAX),
                 };
             }
-            Place::Last => self.last = v,
+            BcPlace::Last => self.last = v,
         }
         Ok(())
     }
@@ -231,7 +231,7 @@ impl Machine {
         self.arrays.entry(name.to_string()).or_default().clone()
     }
 
-    fn index(&mut self, ctx: &mut Ctx<'_>, e: &Expr) -> Outcome<u64> {
+    fn index(&mut self, ctx: &mut Ctx<'_>, e: &BcExpr) -> Outcome<u64> {
         let v = self.eval(ctx, e)?;
         match v.to_i64().and_then(|n| u64::try_from(n).ok()).filter(|n| *n <= MAX_INDEX) {
             Some(n) => Ok(n),
@@ -239,39 +239,39 @@ impl Machine {
         }
     }
 
-    fn eval(&mut self, ctx: &mut Ctx<'_>, e: &Expr) -> Outcome<Decimal> {
+    fn eval(&mut self, ctx: &mut Ctx<'_>, e: &BcExpr) -> Outcome<Decimal> {
         let truth = |b: bool| Decimal::from_int(i64::from(b));
         Ok(match e {
-            Expr::Number(n) => Decimal::parse(n, self.ibase),
-            Expr::Get(p) => self.get(ctx, p)?,
-            Expr::Group(e) => self.eval(ctx, e)?,
-            Expr::Assign(0, p, v) => {
+            BcExpr::Number(n) => Decimal::parse(n, self.ibase),
+            BcExpr::Get(p) => self.get(ctx, p)?,
+            BcExpr::Group(e) => self.eval(ctx, e)?,
+            BcExpr::Assign(0, p, v) => {
                 let v = self.eval(ctx, v)?;
                 self.set(ctx, p, v.clone())?;
                 v
             }
-            Expr::Assign(op, p, v) => {
+            BcExpr::Assign(op, p, v) => {
                 let right = self.eval(ctx, v)?;
                 let left = self.get(ctx, p)?;
                 let v = self.operate(ctx, *op, &left, &right)?;
                 self.set(ctx, p, v.clone())?;
                 v
             }
-            Expr::Before(up, p) | Expr::After(up, p) => {
+            BcExpr::Before(up, p) | BcExpr::After(up, p) => {
                 let old = self.get(ctx, p)?;
                 let one = Decimal::from_int(if *up { 1 } else { -1 });
                 let new = old.add(&one);
                 self.set(ctx, p, new.clone())?;
-                if matches!(e, Expr::Before(..)) { new } else { old }
+                if matches!(e, BcExpr::Before(..)) { new } else { old }
             }
-            Expr::Negate(e) => self.eval(ctx, e)?.negate(),
-            Expr::Not(e) => truth(self.eval(ctx, e)?.is_zero()),
-            Expr::Binary(op, a, b) => {
+            BcExpr::Negate(e) => self.eval(ctx, e)?.negate(),
+            BcExpr::Not(e) => truth(self.eval(ctx, e)?.is_zero()),
+            BcExpr::Binary(op, a, b) => {
                 let left = self.eval(ctx, a)?;
                 let right = self.eval(ctx, b)?;
                 self.operate(ctx, *op, &left, &right)?
             }
-            Expr::Compare(op, a, b) => {
+            BcExpr::Compare(op, a, b) => {
                 let left = self.eval(ctx, a)?;
                 let order = left.compare(&self.eval(ctx, b)?);
                 truth(match *op {
@@ -283,22 +283,22 @@ impl Machine {
                     _ => order.is_ge(),
                 })
             }
-            Expr::Logic(or, a, b) => {
+            BcExpr::Logic(or, a, b) => {
                 let left = !self.eval(ctx, a)?.is_zero();
                 let value = if left == *or { *or } else { !self.eval(ctx, b)?.is_zero() };
                 truth(value)
             }
-            Expr::Length(e) => Decimal::from_int(self.eval(ctx, e)?.length() as i64),
-            Expr::ArrayLength(a) => {
+            BcExpr::Length(e) => Decimal::from_int(self.eval(ctx, e)?.length() as i64),
+            BcExpr::ArrayLength(a) => {
                 let n = self.array(a).borrow().last_key_value().map_or(0, |(k, _)| k + 1);
                 Decimal::from_int(n as i64)
             }
-            Expr::Scale(e) => Decimal::from_int(self.eval(ctx, e)?.scale() as i64),
-            Expr::Sqrt(e) => {
+            BcExpr::Scale(e) => Decimal::from_int(self.eval(ctx, e)?.scale() as i64),
+            BcExpr::Sqrt(e) => {
                 let v = self.eval(ctx, e)?;
                 v.sqrt(self.scale).ok_or("Square root of a negative number")?
             }
-            Expr::Read => {
+            BcExpr::Read => {
                 let _ = ctx.stdout.flush();
                 let mut line = Vec::new();
                 let _ = ctx.stdin.read_until(b'\n', &mut line);
@@ -315,7 +315,7 @@ impl Machine {
                 let v = if good { Decimal::parse(digits, self.ibase) } else { Decimal::zero() };
                 if negative { v.negate() } else { v }
             }
-            Expr::Call(name, args) => self.call(ctx, name, args)?,
+            BcExpr::Call(name, args) => self.call(ctx, name, args)?,
         })
     }
 
@@ -339,7 +339,7 @@ impl Machine {
         })
     }
 
-    fn call(&mut self, ctx: &mut Ctx<'_>, name: &str, args: &[Arg]) -> Outcome<Decimal> {
+    fn call(&mut self, ctx: &mut Ctx<'_>, name: &str, args: &[BcArg]) -> Outcome<Decimal> {
         let Some(f) = self.functions.get(name).cloned() else {
             return self.library(ctx, name, args);
         };
@@ -350,29 +350,31 @@ impl Machine {
             return Err("function calls nested too deeply".to_string());
         }
         // All arguments are evaluated before any parameter is set.
-        enum Value {
+        enum BcValue {
             Number(Decimal),
             Array(Array),
         }
         let mut values = Vec::new();
         for (p, a) in f.parameters.iter().zip(args) {
             values.push(match (p.array, a) {
-                (false, Arg::Value(e)) => Value::Number(self.eval(ctx, e)?),
-                (true, Arg::Array(n)) => {
+                (false, BcArg::Value(e)) => BcValue::Number(self.eval(ctx, e)?),
+                (true, BcArg::Array(n)) => {
                     let array = self.array(n);
                     if p.reference {
-                        Value::Array(array)
+                        BcValue::Array(array)
                     } else {
-                        Value::Array(Rc::new(RefCell::new(array.borrow().clone())))
+                        BcValue::Array(Rc::new(RefCell::new(array.borrow().clone())))
                     }
                 }
                 // An array's bare name is taken for it.
-                (true, Arg::Value(Expr::Get(Place::Name(n)))) => Value::Array(self.array(n)),
+                (true, BcArg::Value(BcExpr::Get(BcPlace::Name(n)))) => {
+                    BcValue::Array(self.array(n))
+                }
                 _ => return Err("Parameter type mismatch".to_string()),
             });
         }
         let mut saved: Vec<(Parameter, Option<Decimal>, Option<Array>)> = Vec::new();
-        let mut keep = |m: &mut Machine, p: &Parameter| {
+        let mut keep = |m: &mut BcMachine, p: &Parameter| {
             let old = if p.array {
                 (None, m.arrays.remove(&p.name))
             } else {
@@ -388,8 +390,8 @@ impl Machine {
         }
         for (p, v) in f.parameters.iter().zip(values) {
             match v {
-                Value::Number(n) => drop(self.variables.insert(p.name.clone(), n)),
-                Value::Array(a) => drop(self.arrays.insert(p.name.clone(), a)),
+                BcValue::Number(n) => drop(self.variables.insert(p.name.clone(), n)),
+                BcValue::Array(a) => drop(self.arrays.insert(p.name.clone(), a)),
             }
         }
         self.calls += 1;
@@ -412,13 +414,13 @@ impl Machine {
         }
         match flow? {
             // `halt` in a function ends everything; it travels as an error without a message.
-            Flow::Halt => Err(String::new()),
+            BcFlow::Halt => Err(String::new()),
             _ => Ok(result),
         }
     }
 
     /// A function of `-l`.
-    fn library(&mut self, ctx: &mut Ctx<'_>, name: &str, args: &[Arg]) -> Outcome<Decimal> {
+    fn library(&mut self, ctx: &mut Ctx<'_>, name: &str, args: &[BcArg]) -> Outcome<Decimal> {
         let unknown = || format!("Function {name} not defined.");
         if !self.math {
             return Err(unknown());
@@ -426,8 +428,8 @@ impl Machine {
         let mut values = Vec::new();
         for a in args {
             match a {
-                Arg::Value(e) => values.push(self.eval(ctx, e)?),
-                Arg::Array(_) => return Err("Parameter type mismatch".to_string()),
+                BcArg::Value(e) => values.push(self.eval(ctx, e)?),
+                BcArg::Array(_) => return Err("Parameter type mismatch".to_string()),
             }
         }
         super::math::call(name, &values, self.scale).ok_or_else(unknown)?

@@ -10,14 +10,14 @@ use std::path::Path;
 
 use box_applet::Ctx;
 use box_sys::path::names_in;
-use box_sys::{Kind, Stat, meta};
+use box_sys::{FileKind, Stat, meta};
 
 use crate::common::paths::{self, Backup, BackupKind};
 use crate::common::{input, quote};
 
 /// Which symbolic links in the source are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Follow {
+pub(super) enum CopyFollow {
     Never,
     Operands,
     #[default]
@@ -26,7 +26,7 @@ pub(super) enum Follow {
 
 /// What happens to files that exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Existing {
+pub(super) enum ExistingPolicy {
     #[default]
     Overwrite,
     Ask,
@@ -35,7 +35,7 @@ pub(super) enum Existing {
 
 /// How to make the destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum CopyMethod {
     #[default]
     Copy,
     HardLink,
@@ -46,16 +46,16 @@ pub(super) enum How {
 
 /// What is copied and how.
 #[derive(Default)]
-pub(super) struct Plan {
+pub(super) struct CopyPlan {
     pub recursive: bool,
-    pub follow: Follow,
+    pub follow: CopyFollow,
     pub preserve_mode: bool,
     /// `--no-preserve=mode`: default modes instead of the source's.
     pub default_mode: bool,
     pub preserve_owner: bool,
     pub preserve_times: bool,
     pub preserve_links: bool,
-    pub existing: Existing,
+    pub existing: ExistingPolicy,
     /// Removes what cannot be opened for writing (`-f`).
     pub force: bool,
     pub remove_destination: bool,
@@ -63,7 +63,7 @@ pub(super) struct Plan {
     pub update: bool,
     pub verbose: bool,
     pub backup: Backup,
-    pub how: How,
+    pub how: CopyMethod,
     pub one_file_system: bool,
     /// Part of a move: no messages about what is done.
     pub moving: bool,
@@ -71,15 +71,15 @@ pub(super) struct Plan {
     pub copy_contents: bool,
 }
 
-impl Plan {
+impl CopyPlan {
     /// Copies files as they are named on the command line, over what exists, and preserves nothing.
-    pub(super) fn new(backup: Backup) -> Plan {
-        Plan { backup, ..Plan::default() }
+    pub(super) fn new(backup: Backup) -> CopyPlan {
+        CopyPlan { backup, ..CopyPlan::default() }
     }
 }
 
 /// One step.
-enum Task {
+enum CopyTask {
     Copy {
         from: Vec<u8>,
         to: Vec<u8>,
@@ -94,7 +94,7 @@ enum Task {
 }
 
 /// An entry that is being copied.
-struct Entry<'t> {
+struct CopyEntry<'t> {
     from: &'t [u8],
     to: &'t [u8],
     /// It was named on the command line.
@@ -105,7 +105,7 @@ struct Entry<'t> {
 }
 
 /// What is in the destination's place.
-struct Old {
+struct OldEntry {
     stat: Stat,
     /// What it points to, if it is a symbolic link; `None` if that is nothing.
     target: Option<Stat>,
@@ -116,7 +116,7 @@ type Step<T> = Result<T, bool>;
 
 /// Copies operands one after another, remembering what was made.
 pub(super) struct Copier<'p> {
-    plan: &'p Plan,
+    plan: &'p CopyPlan,
     /// Destinations of files with several names, by identity.
     links: HashMap<(u64, u64), Vec<u8>>,
     /// Destinations made for operands, which no later operand may overwrite.
@@ -129,7 +129,7 @@ pub(super) struct Copier<'p> {
 }
 
 impl<'p> Copier<'p> {
-    pub(super) fn new(plan: &'p Plan) -> Copier<'p> {
+    pub(super) fn new(plan: &'p CopyPlan) -> Copier<'p> {
         Copier {
             plan,
             links: HashMap::new(),
@@ -146,15 +146,16 @@ impl<'p> Copier<'p> {
         self.roots.clear();
         self.source = from.to_vec();
         self.device = None;
-        let mut tasks = vec![Task::Copy { from: from.to_vec(), to: to.to_vec(), operand: true }];
+        let mut tasks =
+            vec![CopyTask::Copy { from: from.to_vec(), to: to.to_vec(), operand: true }];
         while let Some(task) = tasks.pop() {
             ok &= match task {
-                Task::Copy { from, to, operand } => {
+                CopyTask::Copy { from, to, operand } => {
                     let entry = self.look(ctx, &from, &to, operand);
                     let copied = entry.and_then(|entry| self.entry(ctx, &entry, &mut tasks));
                     copied.unwrap_or_else(|ok| ok)
                 }
-                Task::Finish { to, stat, made } => self.metadata(ctx, &to, &stat, made),
+                CopyTask::Finish { to, stat, made } => self.metadata(ctx, &to, &stat, made),
             }
         }
         ok
@@ -172,16 +173,16 @@ impl<'p> Copier<'p> {
         from: &'t [u8],
         to: &'t [u8],
         operand: bool,
-    ) -> Step<Entry<'t>> {
+    ) -> Step<CopyEntry<'t>> {
         let p = self.plan;
         let follow = match p.follow {
-            Follow::Always => true,
-            Follow::Operands => operand,
-            Follow::Never => false,
+            CopyFollow::Always => true,
+            CopyFollow::Operands => operand,
+            CopyFollow::Never => false,
         };
         let stat = meta::stat(&ctx.path(from), follow)
             .map_err(|e| self.fail(ctx, "cannot stat", from, &e))?;
-        if stat.kind == Kind::Dir {
+        if stat.kind == FileKind::Dir {
             if !p.recursive {
                 let shown = quote::always(from);
                 ctx.error_bytes(&[b"-r not specified; omitting directory ", &shown]);
@@ -198,30 +199,35 @@ impl<'p> Copier<'p> {
             ctx.error_bytes(&[b"will not overwrite just-created ", &to, b" with ", &from]);
             return Err(false);
         }
-        Ok(Entry { from, to, operand, follow, stat })
+        Ok(CopyEntry { from, to, operand, follow, stat })
     }
 
     /// Copies one entry; directories put their contents on the list.
-    fn entry(&mut self, ctx: &mut Ctx<'_>, e: &Entry<'_>, tasks: &mut Vec<Task>) -> Step<bool> {
+    fn entry(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        e: &CopyEntry<'_>,
+        tasks: &mut Vec<CopyTask>,
+    ) -> Step<bool> {
         let p = self.plan;
         let to_path = ctx.path(e.to);
-        let old = meta::stat(&to_path, false).ok().map(|stat| Old {
+        let old = meta::stat(&to_path, false).ok().map(|stat| OldEntry {
             stat,
             target: match stat.kind {
-                Kind::Symlink => meta::stat(&to_path, true).ok(),
+                FileKind::Symlink => meta::stat(&to_path, true).ok(),
                 _ => Some(stat),
             },
         });
         let mut backed = None;
         if let Some(old) = &old {
             self.refuse_same(ctx, e, old)?;
-            if e.stat.kind == Kind::Dir {
+            if e.stat.kind == FileKind::Dir {
                 self.refuse_directory(ctx, e, old)?;
             } else {
                 backed = self.make_way(ctx, e, old)?;
             }
         }
-        if e.stat.kind == Kind::Dir {
+        if e.stat.kind == FileKind::Dir {
             return self.directory(ctx, e, old.is_some(), tasks);
         }
         let mut exists = old.is_some() && backed.is_none();
@@ -240,7 +246,7 @@ impl<'p> Copier<'p> {
         if e.operand {
             self.made.push(e.to.to_vec());
         }
-        if p.preserve_links && e.stat.nlink > 1 && e.stat.ino != 0 && p.how == How::Copy {
+        if p.preserve_links && e.stat.nlink > 1 && e.stat.ino != 0 && p.how == CopyMethod::Copy {
             let id = (e.stat.dev, e.stat.ino);
             if let Some(first) = self.links.get(&id) {
                 return Ok(self.link_to_copy(ctx, first, e.to, exists));
@@ -248,25 +254,27 @@ impl<'p> Copier<'p> {
             self.links.insert(id, e.to.to_vec());
         }
         Ok(match p.how {
-            How::HardLink => self.hard_link(ctx, e, exists),
-            How::SymbolicLink => self.symbolic_link(ctx, e.from, e.to, exists),
-            How::Attributes => self.attributes(ctx, e, exists),
-            How::Copy => self.contents(ctx, e, exists),
+            CopyMethod::HardLink => self.hard_link(ctx, e, exists),
+            CopyMethod::SymbolicLink => self.symbolic_link(ctx, e.from, e.to, exists),
+            CopyMethod::Attributes => self.attributes(ctx, e, exists),
+            CopyMethod::Copy => self.contents(ctx, e, exists),
         })
     }
 
     /// Refuses to copy a file to itself, unless a backup or a removal makes that possible.
-    fn refuse_same(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, old: &Old) -> Step<()> {
+    fn refuse_same(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, old: &OldEntry) -> Step<()> {
         let p = self.plan;
         // What a destination link means counts where the source's link is followed too.
-        let is_link = e.stat.kind == Kind::Symlink && !e.follow;
+        let is_link = e.stat.kind == FileKind::Symlink && !e.follow;
         let seen = if is_link { Some(old.stat) } else { old.target };
         let same = seen.is_some_and(|o| paths::same(&o, &e.stat))
             || e.stat.ino == 0 && same_path(&ctx.path(e.from), &ctx.path(e.to));
         if !same || self.same_allowed(&e.stat, &old.stat, e.from, e.to) {
             return Ok(());
         }
-        if p.existing == Existing::Keep && !p.moving || p.how == How::HardLink && e.from != e.to {
+        if p.existing == ExistingPolicy::Keep && !p.moving
+            || p.how == CopyMethod::HardLink && e.from != e.to
+        {
             return Err(true);
         }
         let (from, to) = (quote::always(e.from), quote::always(e.to));
@@ -282,20 +290,20 @@ impl<'p> Copier<'p> {
             return true;
         }
         // A link to the source is replaced, not written through.
-        let through_link = old.kind == Kind::Symlink && stat.kind != Kind::Symlink;
-        (p.remove_destination || p.how == How::SymbolicLink && p.force)
+        let through_link = old.kind == FileKind::Symlink && stat.kind != FileKind::Symlink;
+        (p.remove_destination || p.how == CopyMethod::SymbolicLink && p.force)
             && other_name
             && (through_link || old.nlink > 1)
     }
 
     /// Refuses to put a directory in the place of something else.
-    fn refuse_directory(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, old: &Old) -> Step<()> {
+    fn refuse_directory(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, old: &OldEntry) -> Step<()> {
         let p = self.plan;
-        let is_dir = old.target.is_some_and(|o| o.kind == Kind::Dir);
-        let through_link = old.stat.kind == Kind::Symlink
+        let is_dir = old.target.is_some_and(|o| o.kind == FileKind::Dir);
+        let through_link = old.stat.kind == FileKind::Symlink
             && !e.operand
             && !p.copy_contents
-            && p.follow != Follow::Always;
+            && p.follow != CopyFollow::Always;
         if is_dir && !through_link {
             return Ok(());
         }
@@ -305,10 +313,15 @@ impl<'p> Copier<'p> {
     }
 
     /// Asks whether a file may be overwritten, and keeps it; the backup's name.
-    fn make_way(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, old: &Old) -> Step<Option<Vec<u8>>> {
+    fn make_way(
+        &self,
+        ctx: &mut Ctx<'_>,
+        e: &CopyEntry<'_>,
+        old: &OldEntry,
+    ) -> Step<Option<Vec<u8>>> {
         let p = self.plan;
         let shown = quote::always(e.to);
-        if old.stat.kind == Kind::Dir {
+        if old.stat.kind == FileKind::Dir {
             ctx.error_bytes(&[b"cannot overwrite directory ", &shown, b" with non-directory"]);
             return Err(false);
         }
@@ -316,9 +329,9 @@ impl<'p> Copier<'p> {
             return Err(true);
         }
         let wanted = match p.existing {
-            Existing::Keep => false,
-            Existing::Overwrite => true,
-            Existing::Ask => {
+            ExistingPolicy::Keep => false,
+            ExistingPolicy::Overwrite => true,
+            ExistingPolicy::Ask => {
                 let question = overwrite_question(&shown, old.target.as_ref(), "overwrite");
                 paths::confirm(ctx, &question)
             }
@@ -332,9 +345,9 @@ impl<'p> Copier<'p> {
     fn directory(
         &mut self,
         ctx: &mut Ctx<'_>,
-        e: &Entry<'_>,
+        e: &CopyEntry<'_>,
         exists: bool,
-        tasks: &mut Vec<Task>,
+        tasks: &mut Vec<CopyTask>,
     ) -> Step<bool> {
         if self.roots.contains(&(e.stat.dev, e.stat.ino)) && e.stat.ino != 0 {
             let last = self.made.last().map_or(e.to, Vec::as_slice);
@@ -358,10 +371,10 @@ impl<'p> Copier<'p> {
                 return Err(into_itself(ctx, e.from, e.to));
             }
         }
-        tasks.push(Task::Finish { to: e.to.to_vec(), stat: e.stat, made: !exists });
+        tasks.push(CopyTask::Finish { to: e.to.to_vec(), stat: e.stat, made: !exists });
         let names = names_in(&ctx.path(e.from))
             .map_err(|error| self.fail(ctx, "cannot access", e.from, &error))?;
-        tasks.extend(names.iter().rev().map(|name| Task::Copy {
+        tasks.extend(names.iter().rev().map(|name| CopyTask::Copy {
             from: paths::join(e.from, name),
             to: paths::join(e.to, name),
             operand: false,
@@ -387,7 +400,10 @@ fn into_itself(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8]) -> bool {
 }
 
 fn same_path(a: &Path, b: &Path) -> bool {
-    match (paths::canonical(a, paths::Missing::None), paths::canonical(b, paths::Missing::None)) {
+    match (
+        paths::canonical(a, paths::MissingComponents::None),
+        paths::canonical(b, paths::MissingComponents::None),
+    ) {
         (Ok(x), Ok(y)) => x == y,
         _ => false,
     }
@@ -396,7 +412,7 @@ fn same_path(a: &Path, b: &Path) -> bool {
 /// `overwrite 'x'?`, with the mode of a file that may not be written.
 pub(super) fn overwrite_question(shown: &[u8], old: Option<&Stat>, verb: &str) -> Vec<u8> {
     match old {
-        Some(s) if s.kind != Kind::Symlink && !meta::may(s, 2) => {
+        Some(s) if s.kind != FileKind::Symlink && !meta::may(s, 2) => {
             let text =
                 format!(", overriding mode {:04o} ({})?", s.mode, box_text::mode::letters(s.mode));
             [b"replace ".as_slice(), shown, text.as_bytes()].concat()

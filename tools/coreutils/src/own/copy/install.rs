@@ -2,19 +2,19 @@
 
 use std::io::Write;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Names, meta};
-use box_text::mode::{self, Mode};
+use box_sys::{AccountNames, FileKind, meta};
+use box_text::mode::{self, FileModeChange};
 
-use super::engine::{Copier, Plan};
+use super::engine::{Copier, CopyPlan};
 use super::targets;
 use crate::common::paths::{self, Backup};
 use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum InstallFlag {
     Backup,
     Compare,
     Context,
@@ -34,33 +34,33 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<InstallFlag> = Spec::new(
     "[OPTION]... [-T] SOURCE DEST\n  or:  install [OPTION]... SOURCE... DIRECTORY\n  or:  install [OPTION]... -t DIRECTORY SOURCE...\n  or:  install [OPTION]... -d DIRECTORY...",
     "Copy files and set their attributes, or create directories.",
     &[
-        Opt::long(Flag::Backup, "backup").may_take("CONTROL", "make a backup of each existing destination file"),
-        Opt::new(Flag::PlainBackup, 'b', "").says("like --backup but does not accept an argument"),
-        Opt::new(Flag::Ignored, 'c', "").says("(ignored)"),
-        Opt::new(Flag::Compare, 'C', "compare").says("compare content of source and destination files, and\nif no change to content, ownership, and permissions,\ndo not modify the destination at all"),
-        Opt::new(Flag::Directory, 'd', "directory").says("treat all arguments as directory names; create all\ncomponents of the specified directories"),
-        Opt::new(Flag::MakeLeading, 'D', "").says("create all leading components of DEST except the last,\nor all components of --target-directory"),
-        Opt::new(Flag::Group, 'g', "group").takes("GROUP", "set group ownership"),
-        Opt::new(Flag::Mode, 'm', "mode").takes("MODE", "set permission mode (as in chmod), instead of rwxr-xr-x"),
-        Opt::new(Flag::Owner, 'o', "owner").takes("OWNER", "set ownership"),
-        Opt::new(Flag::PreserveTimestamps, 'p', "preserve-timestamps").says("apply access/modification times of SOURCE files"),
-        Opt::new(Flag::Strip, 's', "strip").says("strip symbol tables (ignored)"),
-        Opt::long(Flag::StripProgram, "strip-program").takes("PROGRAM", "(ignored)"),
-        Opt::new(Flag::Suffix, 'S', "suffix").takes("SUFFIX", "override the usual backup suffix"),
-        Opt::new(Flag::TargetDirectory, 't', "target-directory").takes("DIRECTORY", "copy all SOURCE arguments into DIRECTORY"),
-        Opt::new(Flag::NoTargetDirectory, 'T', "no-target-directory").says("treat DEST as a normal file"),
-        Opt::new(Flag::Verbose, 'v', "verbose").says("print the name of each created file or directory"),
-        Opt::new(Flag::Ignored, 'Z', "").says("(ignored)"),
-        Opt::long(Flag::Context, "context").may_take("CTX", "(ignored)"),
+        Opt::long(InstallFlag::Backup, "backup").may_take("CONTROL", "make a backup of each existing destination file"),
+        Opt::new(InstallFlag::PlainBackup, 'b', "").says("like --backup but does not accept an argument"),
+        Opt::new(InstallFlag::Ignored, 'c', "").says("(ignored)"),
+        Opt::new(InstallFlag::Compare, 'C', "compare").says("compare content of source and destination files, and\nif no change to content, ownership, and permissions,\ndo not modify the destination at all"),
+        Opt::new(InstallFlag::Directory, 'd', "directory").says("treat all arguments as directory names; create all\ncomponents of the specified directories"),
+        Opt::new(InstallFlag::MakeLeading, 'D', "").says("create all leading components of DEST except the last,\nor all components of --target-directory"),
+        Opt::new(InstallFlag::Group, 'g', "group").takes("GROUP", "set group ownership"),
+        Opt::new(InstallFlag::Mode, 'm', "mode").takes("MODE", "set permission mode (as in chmod), instead of rwxr-xr-x"),
+        Opt::new(InstallFlag::Owner, 'o', "owner").takes("OWNER", "set ownership"),
+        Opt::new(InstallFlag::PreserveTimestamps, 'p', "preserve-timestamps").says("apply access/modification times of SOURCE files"),
+        Opt::new(InstallFlag::Strip, 's', "strip").says("strip symbol tables (ignored)"),
+        Opt::long(InstallFlag::StripProgram, "strip-program").takes("PROGRAM", "(ignored)"),
+        Opt::new(InstallFlag::Suffix, 'S', "suffix").takes("SUFFIX", "override the usual backup suffix"),
+        Opt::new(InstallFlag::TargetDirectory, 't', "target-directory").takes("DIRECTORY", "copy all SOURCE arguments into DIRECTORY"),
+        Opt::new(InstallFlag::NoTargetDirectory, 'T', "no-target-directory").says("treat DEST as a normal file"),
+        Opt::new(InstallFlag::Verbose, 'v', "verbose").says("print the name of each created file or directory"),
+        Opt::new(InstallFlag::Ignored, 'Z', "").says("(ignored)"),
+        Opt::long(InstallFlag::Context, "context").may_take("CTX", "(ignored)"),
     ],
 );
 
-struct Attributes {
-    mode: Mode,
+struct InstallAttributes {
+    mode: FileModeChange,
     owner: Option<u32>,
     group: Option<u32>,
 }
@@ -68,7 +68,7 @@ struct Attributes {
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let attributes = attributes(ctx, &p)?;
-    if !p.has(Flag::Directory) {
+    if !p.has(InstallFlag::Directory) {
         return files(ctx, &p, &attributes);
     }
     if p.operands.is_empty() {
@@ -76,27 +76,31 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     }
     let mut ok = true;
     for dir in &p.operands {
-        ok &= directories(ctx, dir, p.has(Flag::Verbose)) && apply(ctx, dir, &attributes, true);
+        ok &= directories(ctx, dir, p.has(InstallFlag::Verbose))
+            && apply(ctx, dir, &attributes, true);
     }
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn attributes(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Attributes, Exit> {
+fn attributes(
+    ctx: &mut Ctx<'_>,
+    p: &ParsedOptions<InstallFlag>,
+) -> Result<InstallAttributes, Exit> {
     let mut invalid = |what: &str, text: &[u8]| {
         input::failure(ctx, &[b"invalid ", what.as_bytes(), b" ", &quote::always(text)])
     };
-    let text = p.last(Flag::Mode).unwrap_or(b"755");
+    let text = p.last(InstallFlag::Mode).unwrap_or(b"755");
     let mode = mode::parse(text).ok_or_else(|| invalid("mode", text))?;
-    let names = Names::load();
-    let mut id = |flag: Flag, what: &str, by_name: &dyn Fn(&str) -> Option<u32>| {
+    let names = AccountNames::load();
+    let mut id = |flag: InstallFlag, what: &str, by_name: &dyn Fn(&str) -> Option<u32>| {
         let Some(text) = p.last(flag) else { return Ok(None) };
         let shown = String::from_utf8_lossy(text);
         let id = by_name(&shown).or_else(|| shown.parse().ok());
         id.map(Some).ok_or_else(|| invalid(what, text))
     };
-    let owner = id(Flag::Owner, "user", &|name| names.user_id(name).map(|u| u.0))?;
-    let group = id(Flag::Group, "group", &|name| names.group_id(name))?;
-    Ok(Attributes { mode, owner, group })
+    let owner = id(InstallFlag::Owner, "user", &|name| names.user_id(name).map(|u| u.0))?;
+    let group = id(InstallFlag::Group, "group", &|name| names.group_id(name))?;
+    Ok(InstallAttributes { mode, owner, group })
 }
 
 /// `mkdir -p`, telling of each directory made.
@@ -106,7 +110,8 @@ fn directories(ctx: &mut Ctx<'_>, dir: &[u8], verbose: bool) -> bool {
         let start = dir[end..].iter().position(|c| *c != b'/').map_or(dir.len(), |i| end + i);
         end = dir[start..].iter().position(|c| *c == b'/').map_or(dir.len(), |i| start + i);
         let part = &dir[..end];
-        if start == end || meta::stat(&ctx.path(part), true).is_ok_and(|s| s.kind == Kind::Dir) {
+        if start == end || meta::stat(&ctx.path(part), true).is_ok_and(|s| s.kind == FileKind::Dir)
+        {
             continue;
         }
         if let Err(e) = std::fs::create_dir(ctx.path(part)) {
@@ -122,7 +127,7 @@ fn directories(ctx: &mut Ctx<'_>, dir: &[u8], verbose: bool) -> bool {
     true
 }
 
-fn apply(ctx: &mut Ctx<'_>, file: &[u8], a: &Attributes, dir: bool) -> bool {
+fn apply(ctx: &mut Ctx<'_>, file: &[u8], a: &InstallAttributes, dir: bool) -> bool {
     let path = ctx.path(file);
     if a.owner.is_some() || a.group.is_some() {
         let differs = meta::stat(&path, true).is_ok_and(|s| {
@@ -144,40 +149,45 @@ fn apply(ctx: &mut Ctx<'_>, file: &[u8], a: &Attributes, dir: bool) -> bool {
     true
 }
 
-fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, attributes: &Attributes) -> Ended {
-    let backup = Backup::of(ctx, p, [Flag::Backup, Flag::PlainBackup, Flag::Suffix])?;
-    let directory = p.last(Flag::TargetDirectory);
-    if p.has(Flag::MakeLeading) {
+fn files(
+    ctx: &mut Ctx<'_>,
+    p: &ParsedOptions<InstallFlag>,
+    attributes: &InstallAttributes,
+) -> Ended {
+    let backup =
+        Backup::of(ctx, p, [InstallFlag::Backup, InstallFlag::PlainBackup, InstallFlag::Suffix])?;
+    let directory = p.last(InstallFlag::TargetDirectory);
+    if p.has(InstallFlag::MakeLeading) {
         let parent = match (directory, p.operands.as_slice()) {
             (Some(d), _) => Some(d),
             (None, [_, .., last]) => Some(paths::dir_name(last)),
             _ => None,
         };
-        if parent.is_some_and(|d| !directories(ctx, d, p.has(Flag::Verbose))) {
+        if parent.is_some_and(|d| !directories(ctx, d, p.has(InstallFlag::Verbose))) {
             return Err(Exit::FAILURE);
         }
     }
-    let no_directory = p.has(Flag::NoTargetDirectory);
+    let no_directory = p.has(InstallFlag::NoTargetDirectory);
     let (sources, destination) = targets::split(ctx, &p.operands, directory, no_directory)?;
-    let plan = Plan {
+    let plan = CopyPlan {
         default_mode: true,
-        preserve_times: p.has(Flag::PreserveTimestamps),
+        preserve_times: p.has(InstallFlag::PreserveTimestamps),
         force: true,
         remove_destination: true,
-        verbose: p.has(Flag::Verbose),
+        verbose: p.has(InstallFlag::Verbose),
         copy_contents: true,
-        ..Plan::new(backup)
+        ..CopyPlan::new(backup)
     };
     let mut copier = Copier::new(&plan);
     let mut ok = true;
     for source in &sources {
         let to = destination.of(source);
-        if meta::stat(&ctx.path(source), true).is_ok_and(|s| s.kind == Kind::Dir) {
+        if meta::stat(&ctx.path(source), true).is_ok_and(|s| s.kind == FileKind::Dir) {
             ctx.error_bytes(&[b"omitting directory ", &quote::always(source)]);
             ok = false;
             continue;
         }
-        if p.has(Flag::Compare) && unchanged(ctx, source, &to, attributes) {
+        if p.has(InstallFlag::Compare) && unchanged(ctx, source, &to, attributes) {
             continue;
         }
         ok &= copier.operand(ctx, source, &to) && apply(ctx, &to, attributes, false);
@@ -186,9 +196,9 @@ fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, attributes: &Attributes) -> Ended 
 }
 
 /// Whether the destination is already what it would become.
-fn unchanged(ctx: &Ctx<'_>, from: &[u8], to: &[u8], a: &Attributes) -> bool {
+fn unchanged(ctx: &Ctx<'_>, from: &[u8], to: &[u8], a: &InstallAttributes) -> bool {
     let Ok(s) = meta::stat(&ctx.path(to), false) else { return false };
-    s.kind == Kind::File
+    s.kind == FileKind::File
         && s.mode == a.mode.apply(0, false, 0)
         && a.owner.is_none_or(|o| o == s.uid)
         && a.group.is_none_or(|g| g == s.gid)

@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Stat, errno::code, meta};
+use box_sys::{FileKind, Stat, errno::code, meta};
 
-use super::engine::{Copier, Existing, Follow, Plan, arrow, overwrite_question};
+use super::engine::{Copier, CopyFollow, CopyPlan, ExistingPolicy, arrow, overwrite_question};
 use super::targets;
 use crate::common::paths::{self, Backup, BackupKind};
 use crate::common::{input, quote, tree};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum MvFlag {
     Backup,
     Context,
     Force,
@@ -29,28 +29,28 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<MvFlag> = Spec::new(
     "[OPTION]... [-T] SOURCE DEST\n  or:  mv [OPTION]... SOURCE... DIRECTORY\n  or:  mv [OPTION]... -t DIRECTORY SOURCE...",
     "Rename SOURCE to DEST, or move SOURCE(s) to DIRECTORY.",
     &[
-        Opt::long(Flag::Backup, "backup").may_take("CONTROL", "make a backup of each existing destination file"),
-        Opt::new(Flag::PlainBackup, 'b', "").says("like --backup but does not accept an argument"),
-        Opt::new(Flag::Force, 'f', "force").says("do not prompt before overwriting"),
-        Opt::new(Flag::Interactive, 'i', "interactive").says("prompt before overwrite"),
-        Opt::new(Flag::NoClobber, 'n', "no-clobber").says("do not overwrite an existing file"),
-        Opt::long(Flag::NoCopy, "no-copy").says("do not copy if renaming fails"),
-        Opt::long(Flag::StripTrailingSlashes, "strip-trailing-slashes").says("remove any trailing slashes from each SOURCE"),
-        Opt::new(Flag::Suffix, 'S', "suffix").takes("SUFFIX", "override the usual backup suffix"),
-        Opt::new(Flag::TargetDirectory, 't', "target-directory").takes("DIRECTORY", "move all SOURCE arguments into DIRECTORY"),
-        Opt::new(Flag::NoTargetDirectory, 'T', "no-target-directory").says("treat DEST as a normal file"),
-        Opt::new(Flag::Update, 'u', "update").says("move only when the SOURCE file is newer than the\ndestination file or when the destination is missing"),
-        Opt::new(Flag::Verbose, 'v', "verbose").says("explain what is being done"),
-        Opt::new(Flag::Context, 'Z', "context").says("(ignored)"),
+        Opt::long(MvFlag::Backup, "backup").may_take("CONTROL", "make a backup of each existing destination file"),
+        Opt::new(MvFlag::PlainBackup, 'b', "").says("like --backup but does not accept an argument"),
+        Opt::new(MvFlag::Force, 'f', "force").says("do not prompt before overwriting"),
+        Opt::new(MvFlag::Interactive, 'i', "interactive").says("prompt before overwrite"),
+        Opt::new(MvFlag::NoClobber, 'n', "no-clobber").says("do not overwrite an existing file"),
+        Opt::long(MvFlag::NoCopy, "no-copy").says("do not copy if renaming fails"),
+        Opt::long(MvFlag::StripTrailingSlashes, "strip-trailing-slashes").says("remove any trailing slashes from each SOURCE"),
+        Opt::new(MvFlag::Suffix, 'S', "suffix").takes("SUFFIX", "override the usual backup suffix"),
+        Opt::new(MvFlag::TargetDirectory, 't', "target-directory").takes("DIRECTORY", "move all SOURCE arguments into DIRECTORY"),
+        Opt::new(MvFlag::NoTargetDirectory, 'T', "no-target-directory").says("treat DEST as a normal file"),
+        Opt::new(MvFlag::Update, 'u', "update").says("move only when the SOURCE file is newer than the\ndestination file or when the destination is missing"),
+        Opt::new(MvFlag::Verbose, 'v', "verbose").says("explain what is being done"),
+        Opt::new(MvFlag::Context, 'Z', "context").says("(ignored)"),
     ],
 );
 
-struct Options {
-    existing: Existing,
+struct MvOptions {
+    existing: ExistingPolicy,
     force: bool,
     update: bool,
     verbose: bool,
@@ -62,9 +62,9 @@ struct Options {
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let options = options(ctx, &p)?;
-    let (dir, no_dir) = (p.last(Flag::TargetDirectory), p.has(Flag::NoTargetDirectory));
+    let (dir, no_dir) = (p.last(MvFlag::TargetDirectory), p.has(MvFlag::NoTargetDirectory));
     let (mut sources, destination) = targets::split(ctx, &p.operands, dir, no_dir)?;
-    if p.has(Flag::StripTrailingSlashes) {
+    if p.has(MvFlag::StripTrailingSlashes) {
         sources.iter_mut().for_each(|s| *s = paths::strip_slashes(s).to_vec());
     }
     let mut ok = true;
@@ -89,21 +89,21 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
-    let backup = Backup::of(ctx, p, [Flag::Backup, Flag::PlainBackup, Flag::Suffix])?;
-    let last = p.last_of(&[Flag::Force, Flag::Interactive, Flag::NoClobber]);
+fn options(ctx: &mut Ctx<'_>, p: &ParsedOptions<MvFlag>) -> Result<MvOptions, Exit> {
+    let backup = Backup::of(ctx, p, [MvFlag::Backup, MvFlag::PlainBackup, MvFlag::Suffix])?;
+    let last = p.last_of(&[MvFlag::Force, MvFlag::Interactive, MvFlag::NoClobber]);
     let terminal =
-        matches!(ctx.stdin.source(), box_applet::Source::File(f) if box_sys::is_terminal(f));
-    let options = Options {
+        matches!(ctx.stdin.source(), box_applet::InputSource::File(f) if box_sys::is_terminal(f));
+    let options = MvOptions {
         existing: match last {
-            Some(Flag::Interactive) => Existing::Ask,
-            Some(Flag::NoClobber) => Existing::Keep,
-            _ => Existing::Overwrite,
+            Some(MvFlag::Interactive) => ExistingPolicy::Ask,
+            Some(MvFlag::NoClobber) => ExistingPolicy::Keep,
+            _ => ExistingPolicy::Overwrite,
         },
-        force: last == Some(Flag::Force),
-        update: p.has(Flag::Update),
-        verbose: p.has(Flag::Verbose),
-        no_copy: p.has(Flag::NoCopy),
+        force: last == Some(MvFlag::Force),
+        update: p.has(MvFlag::Update),
+        verbose: p.has(MvFlag::Verbose),
+        no_copy: p.has(MvFlag::NoCopy),
         backup,
         terminal,
     };
@@ -112,7 +112,7 @@ fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
 }
 
 /// One file to move.
-struct Entry<'t> {
+struct MvEntry<'t> {
     from: &'t [u8],
     to: &'t [u8],
     stat: Stat,
@@ -121,12 +121,12 @@ struct Entry<'t> {
 /// A result that is known before the end: whether all went well.
 type Step<T> = Result<T, bool>;
 
-fn one(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &Options) -> Step<bool> {
+fn one(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &MvOptions) -> Step<bool> {
     let stat = meta::stat(&ctx.path(from), false).map_err(|e| {
         input::cannot(ctx, "cannot stat", from, &e);
         false
     })?;
-    let entry = Entry { from, to, stat };
+    let entry = MvEntry { from, to, stat };
     let mut backed = None;
     if let Ok(old) = meta::stat(&ctx.path(to), false) {
         refuse(ctx, &entry, &old, o)?;
@@ -149,27 +149,27 @@ fn removed(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {
 }
 
 /// Refuses what cannot take the place of what is there.
-fn refuse(ctx: &mut Ctx<'_>, e: &Entry<'_>, old: &Stat, o: &Options) -> Step<()> {
+fn refuse(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOptions) -> Step<()> {
     let (from_path, to_path) = (ctx.path(e.from), ctx.path(e.to));
     let (from, to) = (quote::always(e.from), quote::always(e.to));
     let same_name = || {
-        paths::canonical(&from_path, paths::Missing::All).ok()
-            == paths::canonical(&to_path, paths::Missing::All).ok()
+        paths::canonical(&from_path, paths::MissingComponents::All).ok()
+            == paths::canonical(&to_path, paths::MissingComponents::All).ok()
     };
-    let is_dir = e.stat.kind == Kind::Dir;
+    let is_dir = e.stat.kind == FileKind::Dir;
     let is_itself = paths::same(old, &e.stat)
-        && o.existing != Existing::Keep
-        && e.stat.kind != Kind::Symlink
+        && o.existing != ExistingPolicy::Keep
+        && e.stat.kind != FileKind::Symlink
         && (is_dir || same_name());
     let over_file = is_dir
-        && old.kind != Kind::Dir
+        && old.kind != FileKind::Dir
         && o.backup.kind == BackupKind::None
-        && o.existing != Existing::Keep;
+        && o.existing != ExistingPolicy::Keep;
     if is_itself || from_path == to_path {
         ctx.error_bytes(&[&from, b" and ", &to, b" are the same file"]);
     } else if over_file {
         ctx.error_bytes(&[b"cannot overwrite non-directory ", &to, b" with directory ", &from]);
-    } else if !is_dir && old.kind == Kind::Dir {
+    } else if !is_dir && old.kind == FileKind::Dir {
         ctx.error_bytes(&[b"cannot overwrite directory ", &to, b" with non-directory"]);
     } else {
         return Ok(());
@@ -178,25 +178,25 @@ fn refuse(ctx: &mut Ctx<'_>, e: &Entry<'_>, old: &Stat, o: &Options) -> Step<()>
 }
 
 /// Whether the file may be replaced: by its age, by the options, by the user.
-fn ask(ctx: &mut Ctx<'_>, e: &Entry<'_>, old: &Stat, o: &Options) -> Step<()> {
-    if o.update && e.stat.kind != Kind::Dir && old.mtime >= e.stat.mtime {
+fn ask(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, old: &Stat, o: &MvOptions) -> Step<()> {
+    if o.update && e.stat.kind != FileKind::Dir && old.mtime >= e.stat.mtime {
         return Err(true);
     }
-    let protected = !o.force && o.terminal && old.kind != Kind::Symlink && !meta::may(old, 2);
+    let protected = !o.force && o.terminal && old.kind != FileKind::Symlink && !meta::may(old, 2);
     let verb = match o.existing {
-        Existing::Keep => return Err(true),
-        Existing::Ask => "overwrite",
-        Existing::Overwrite if protected => "replace",
-        Existing::Overwrite => return Ok(()),
+        ExistingPolicy::Keep => return Err(true),
+        ExistingPolicy::Ask => "overwrite",
+        ExistingPolicy::Overwrite if protected => "replace",
+        ExistingPolicy::Overwrite => return Ok(()),
     };
     let question = overwrite_question(&quote::always(e.to), Some(old), verb);
     if paths::confirm(ctx, &question) { Ok(()) } else { Err(true) }
 }
 
-fn rename(ctx: &mut Ctx<'_>, e: &Entry<'_>, backup: Option<&[u8]>, o: &Options) -> Step<bool> {
+fn rename(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, backup: Option<&[u8]>, o: &MvOptions) -> Step<bool> {
     let (from_path, to_path) = (ctx.path(e.from), ctx.path(e.to));
     let (from, to) = (quote::always(e.from), quote::always(e.to));
-    let is_dir = e.stat.kind == Kind::Dir;
+    let is_dir = e.stat.kind == FileKind::Dir;
     if is_dir && paths::is_inside(&to_path, &from_path) {
         ctx.error_bytes(&[b"cannot move ", &from, b" to a subdirectory of itself, ", &to]);
         return Err(false);
@@ -223,9 +223,9 @@ fn rename(ctx: &mut Ctx<'_>, e: &Entry<'_>, backup: Option<&[u8]>, o: &Options) 
 }
 
 /// Removes what a copy is to replace, as rename(2) would: a directory only by another one, and if it is empty.
-fn make_way(to: &std::path::Path, kind: Kind) -> io::Result<()> {
+fn make_way(to: &std::path::Path, kind: FileKind) -> io::Result<()> {
     let removed = match kind {
-        Kind::Dir => std::fs::remove_dir(to),
+        FileKind::Dir => std::fs::remove_dir(to),
         _ => std::fs::remove_file(to),
     };
     match removed {
@@ -235,7 +235,7 @@ fn make_way(to: &std::path::Path, kind: Kind) -> io::Result<()> {
 }
 
 /// To another file system: a copy with everything preserved, then the source is removed.
-fn across(ctx: &mut Ctx<'_>, e: &Entry<'_>, o: &Options) -> Step<bool> {
+fn across(ctx: &mut Ctx<'_>, e: &MvEntry<'_>, o: &MvOptions) -> Step<bool> {
     if let Err(error) = make_way(&ctx.path(e.to), e.stat.kind) {
         let (from, to) = (quote::always(e.from), quote::always(e.to));
         let why = box_sys::strerror(&error);
@@ -244,9 +244,9 @@ fn across(ctx: &mut Ctx<'_>, e: &Entry<'_>, o: &Options) -> Step<bool> {
         ctx.error_bytes(&[what, &from, b" to ", &to, blame, why.as_bytes()]);
         return Err(false);
     }
-    let plan = Plan {
+    let plan = CopyPlan {
         recursive: true,
-        follow: Follow::Never,
+        follow: CopyFollow::Never,
         preserve_mode: true,
         preserve_owner: true,
         preserve_times: true,
@@ -254,7 +254,7 @@ fn across(ctx: &mut Ctx<'_>, e: &Entry<'_>, o: &Options) -> Step<bool> {
         force: true,
         remove_destination: true,
         moving: true,
-        ..Plan::new(Backup { kind: BackupKind::None, suffix: o.backup.suffix.clone() })
+        ..CopyPlan::new(Backup { kind: BackupKind::None, suffix: o.backup.suffix.clone() })
     };
     if !Copier::new(&plan).operand(ctx, e.from, e.to) || !remove(ctx, e.from) {
         return Err(false);
@@ -271,8 +271,8 @@ fn remove(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {
     // Directories in the order met; their contents are gone when they are removed last first.
     let mut dirs: Vec<Vec<u8>> = Vec::new();
     let mut failed: Vec<(Vec<u8>, io::Error)> = Vec::new();
-    tree::walk(ctx, from, true, tree::Links::Never, &mut |ctx, name, visit| match visit {
-        tree::Visit::Entry(s) if s.kind == Kind::Dir => dirs.push(name.to_vec()),
+    tree::walk(ctx, from, true, tree::LinkPolicy::Never, &mut |ctx, name, visit| match visit {
+        tree::Visit::Entry(s) if s.kind == FileKind::Dir => dirs.push(name.to_vec()),
         tree::Visit::Entry(_) => {
             if let Err(e) = std::fs::remove_file(ctx.path(name)) {
                 failed.push((name.to_vec(), e));

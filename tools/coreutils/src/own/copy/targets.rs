@@ -1,9 +1,9 @@
 //! Operands to pairs of source and destination.
 
 use box_applet::{Ctx, Exit};
-use box_sys::{Kind, errno::code, meta};
+use box_sys::{FileKind, errno::code, meta};
 
-use super::engine::Existing;
+use super::engine::ExistingPolicy;
 use crate::common::paths::{Backup, BackupKind};
 use crate::common::{input, paths, quote};
 
@@ -16,16 +16,16 @@ pub(super) enum Destination {
 }
 
 fn is_dir(ctx: &Ctx<'_>, name: &[u8]) -> bool {
-    meta::stat(&ctx.path(name), true).is_ok_and(|s| s.kind == Kind::Dir)
+    meta::stat(&ctx.path(name), true).is_ok_and(|s| s.kind == FileKind::Dir)
 }
 
 /// Refuses `--backup` with `--no-clobber`.
 pub(super) fn refuse_kept_backup(
     ctx: &mut Ctx<'_>,
-    existing: Existing,
+    existing: ExistingPolicy,
     backup: &Backup,
 ) -> Result<(), Exit> {
-    if existing == Existing::Keep && backup.kind != BackupKind::None {
+    if existing == ExistingPolicy::Keep && backup.kind != BackupKind::None {
         let text = b"options --backup and --no-clobber are mutually exclusive";
         return Err(input::usage_error(ctx, &[text]));
     }
@@ -48,7 +48,7 @@ pub(super) fn split(
     }
     if let Some(dir) = directory {
         let problem = match meta::stat(&ctx.path(dir), true) {
-            Ok(s) if s.kind == Kind::Dir => None,
+            Ok(s) if s.kind == FileKind::Dir => None,
             Ok(_) => Some(std::io::Error::from_raw_os_error(code::ENOTDIR)),
             Err(e) => Some(e),
         };

@@ -16,7 +16,7 @@ use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum DateFlag {
     Date,
     Debug,
     File,
@@ -29,33 +29,36 @@ enum Flag {
     Utc,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<DateFlag> = Spec::new(
     "[OPTION]... [+FORMAT]\n  or:  date [-u|--utc|--universal] [MMDDhhmm[[CC]YY][.ss]]",
     "Display date and time in the given FORMAT.",
     &[
-        Opt::new(Flag::Date, 'd', "date").takes("STRING", "display time described by STRING, not 'now'"),
-        Opt::long(Flag::Debug, "debug").says("annotate the parsed date (no effect)"),
-        Opt::new(Flag::File, 'f', "file").takes("DATEFILE", "like --date; once for each line of DATEFILE"),
-        Opt::new(Flag::Iso8601, 'I', "iso-8601").may_take("FMT", "output date/time in ISO 8601 format;\nFMT='date' (default), 'hours', 'minutes', 'seconds', or 'ns'"),
-        Opt::new(Flag::RfcEmail, 'R', "rfc-email").says("output date and time in RFC 5322 format"),
-        Opt::long(Flag::RfcEmail, "rfc-2822").says("the same"),
-        Opt::long(Flag::RfcEmail, "rfc-822").says("the same"),
-        Opt::long(Flag::Rfc3339, "rfc-3339").takes("FMT", "output date/time in RFC 3339 format;\nFMT='date', 'seconds', or 'ns'"),
-        Opt::new(Flag::Reference, 'r', "reference").takes("FILE", "display the last modification time of FILE"),
-        Opt::new(Flag::Set, 's', "set").takes("STRING", "set time described by STRING (not permitted here)"),
-        Opt::new(Flag::Utc, 'u', "utc").says("print or set Coordinated Universal Time (UTC)"),
-        Opt::long(Flag::Utc, "universal").says("the same"),
-        Opt::long(Flag::Resolution, "resolution").says("output the available resolution of timestamps"),
+        Opt::new(DateFlag::Date, 'd', "date").takes("STRING", "display time described by STRING, not 'now'"),
+        Opt::long(DateFlag::Debug, "debug").says("annotate the parsed date (no effect)"),
+        Opt::new(DateFlag::File, 'f', "file").takes("DATEFILE", "like --date; once for each line of DATEFILE"),
+        Opt::new(DateFlag::Iso8601, 'I', "iso-8601").may_take("FMT", "output date/time in ISO 8601 format;\nFMT='date' (default), 'hours', 'minutes', 'seconds', or 'ns'"),
+        Opt::new(DateFlag::RfcEmail, 'R', "rfc-email").says("output date and time in RFC 5322 format"),
+        Opt::long(DateFlag::RfcEmail, "rfc-2822").says("the same"),
+        Opt::long(DateFlag::RfcEmail, "rfc-822").says("the same"),
+        Opt::long(DateFlag::Rfc3339, "rfc-3339").takes("FMT", "output date/time in RFC 3339 format;\nFMT='date', 'seconds', or 'ns'"),
+        Opt::new(DateFlag::Reference, 'r', "reference").takes("FILE", "display the last modification time of FILE"),
+        Opt::new(DateFlag::Set, 's', "set").takes("STRING", "set time described by STRING (not permitted here)"),
+        Opt::new(DateFlag::Utc, 'u', "utc").says("print or set Coordinated Universal Time (UTC)"),
+        Opt::long(DateFlag::Utc, "universal").says("the same"),
+        Opt::long(DateFlag::Resolution, "resolution").says("output the available resolution of timestamps"),
     ],
 )
 .after("FORMAT controls the output as strftime does: %Y %m %d %H %M %S %F %T %s %N %a %b %Z %z ...\nFlags after %: - (do not pad), _ (spaces), 0 (zeros), + (zeros, and + before future years),\n^ (upper case), # (opposite case); then a width.");
 
 /// The output format that an option stands for; `Err` holds the option whose argument is none.
-fn option_format(flag: Flag, value: Option<&[u8]>) -> Result<Option<&'static [u8]>, &'static [u8]> {
+fn option_format(
+    flag: DateFlag,
+    value: Option<&[u8]>,
+) -> Result<Option<&'static [u8]>, &'static [u8]> {
     let is = |name: &[u8]| value.is_some_and(|v| !v.is_empty() && name.starts_with(v));
     Ok(Some(match flag {
-        Flag::RfcEmail => b"%a, %d %b %Y %H:%M:%S %z",
-        Flag::Iso8601 => match value {
+        DateFlag::RfcEmail => b"%a, %d %b %Y %H:%M:%S %z",
+        DateFlag::Iso8601 => match value {
             None => b"%Y-%m-%d",
             _ if is(b"date") => b"%Y-%m-%d",
             _ if is(b"hours") => b"%Y-%m-%dT%H%:z",
@@ -64,7 +67,7 @@ fn option_format(flag: Flag, value: Option<&[u8]>) -> Result<Option<&'static [u8
             _ if is(b"ns") => b"%Y-%m-%dT%H:%M:%S,%N%:z",
             _ => return Err(b"--iso-8601"),
         },
-        Flag::Rfc3339 => match value {
+        DateFlag::Rfc3339 => match value {
             _ if is(b"date") => b"%Y-%m-%d",
             _ if is(b"seconds") => b"%Y-%m-%d %H:%M:%S%:z",
             _ if is(b"ns") => b"%Y-%m-%d %H:%M:%S.%N%:z",
@@ -75,7 +78,7 @@ fn option_format(flag: Flag, value: Option<&[u8]>) -> Result<Option<&'static [u8
 }
 
 /// Which time is shown.
-enum When {
+enum DateWhen {
     Now,
     /// `-d`
     Described(Vec<u8>),
@@ -88,8 +91,8 @@ enum When {
     Resolution,
 }
 
-struct Plan {
-    when: When,
+struct DatePlan {
+    when: DateWhen,
     zone: Zone,
     format: Option<Vec<u8>>,
 }
@@ -97,27 +100,27 @@ struct Plan {
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let plan = plan(ctx, args)?;
     let zone = &plan.zone;
-    if let When::Resolution = plan.when {
+    if let DateWhen::Resolution = plan.when {
         return Ok(show(ctx, zone, plan.format.as_deref().unwrap_or(b"%s.%N"), (0, 1)));
     }
     let format = plan.format.as_deref().unwrap_or(b"%a %b %e %H:%M:%S %Z %Y");
     let when = match &plan.when {
-        When::ToSet(text) => return Ok(refuse_to_set(ctx, text, zone, format)),
-        When::EachLine(file) => return Ok(from_file(ctx, file, zone, format)),
-        When::Described(text) => match parse(text, clock::now(), zone, clock::read) {
+        DateWhen::ToSet(text) => return Ok(refuse_to_set(ctx, text, zone, format)),
+        DateWhen::EachLine(file) => return Ok(from_file(ctx, file, zone, format)),
+        DateWhen::Described(text) => match parse(text, clock::now(), zone, clock::read) {
             Some(t) => t,
             None => return Ok(invalid(ctx, text)),
         },
-        When::Modified(file) => match meta::stat(&ctx.path(file), true) {
+        DateWhen::Modified(file) => match meta::stat(&ctx.path(file), true) {
             Ok(s) => civil::split_nanos(s.mtime),
             Err(e) => return Ok(input::file_error(ctx, file, &e)),
         },
-        When::Now | When::Resolution => clock::now(),
+        DateWhen::Now | DateWhen::Resolution => clock::now(),
     };
     Ok(show(ctx, zone, format, when))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<DatePlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut formats: Vec<&[u8]> = Vec::new();
     for (flag, value) in &p.options {
@@ -127,14 +130,14 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         })?;
         formats.extend(format);
     }
-    let sources = [Flag::Date, Flag::File, Flag::Reference, Flag::Resolution];
+    let sources = [DateFlag::Date, DateFlag::File, DateFlag::Reference, DateFlag::Resolution];
     if sources.iter().filter(|flag| p.has(**flag)).count() > 1 {
         let text = b"the options to specify dates for printing are mutually exclusive";
         return Err(input::usage_error(ctx, &[text]));
     }
-    let dates = [Flag::Date, Flag::File, Flag::Reference, Flag::Set];
+    let dates = [DateFlag::Date, DateFlag::File, DateFlag::Reference, DateFlag::Set];
     let may_set = p.operands.len() == 1 && !dates.iter().any(|flag| p.has(*flag));
-    let mut set = p.last(Flag::Set);
+    let mut set = p.last(DateFlag::Set);
     for (at, operand) in p.operands.iter().enumerate() {
         match operand.strip_prefix(b"+") {
             Some(format) => formats.push(format),
@@ -148,23 +151,23 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     if formats.len() > 1 {
         return Err(input::failure(ctx, &[b"multiple output formats specified"]));
     }
-    let given = |flag: Flag| p.last(flag).map(<[u8]>::to_vec);
-    let when = if p.has(Flag::Resolution) {
-        When::Resolution
+    let given = |flag: DateFlag| p.last(flag).map(<[u8]>::to_vec);
+    let when = if p.has(DateFlag::Resolution) {
+        DateWhen::Resolution
     } else if let Some(text) = set {
-        When::ToSet(text.to_vec())
-    } else if let Some(file) = given(Flag::File) {
-        When::EachLine(file)
-    } else if let Some(text) = given(Flag::Date) {
-        When::Described(text)
+        DateWhen::ToSet(text.to_vec())
+    } else if let Some(file) = given(DateFlag::File) {
+        DateWhen::EachLine(file)
+    } else if let Some(text) = given(DateFlag::Date) {
+        DateWhen::Described(text)
     } else {
-        given(Flag::Reference).map_or(When::Now, When::Modified)
+        given(DateFlag::Reference).map_or(DateWhen::Now, DateWhen::Modified)
     };
-    let zone = match p.has(Flag::Utc) {
+    let zone = match p.has(DateFlag::Utc) {
         true => Zone::utc(),
         false => ctx.zone(),
     };
-    Ok(Plan { when, zone, format: formats.pop().map(<[u8]>::to_vec) })
+    Ok(DatePlan { when, zone, format: formats.pop().map(<[u8]>::to_vec) })
 }
 
 /// An operand that is neither a format nor a date to set.

@@ -21,14 +21,14 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::rc::Rc;
 use std::time::Instant;
 
-use box_applet::{Ctx, Ended, Exit, Sink, Source};
+use box_applet::{Ctx, Ended, Exit, InputSource, OutputSink};
 
 use crate::common::{input, quote};
-use options::{Options, Status, options};
-use output::Out;
+use options::{DdOptions, DdStatus, options};
+use output::DdOut;
 use report::report;
-use source::{ReadSeek, Shared, skip_input};
-use transfer::{Outcome, transfer};
+use source::{ReadSeek, UnbufferedFile, skip_input};
+use transfer::{DdOutcome, transfer};
 
 const HELP: &str = "Usage: dd [OPERAND]...
   or:  dd OPTION
@@ -77,7 +77,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     copy(ctx, &o)
 }
 
-fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Ended {
+fn copy(ctx: &mut Ctx<'_>, o: &DdOptions) -> Ended {
     let input_name = o.input.as_deref().unwrap_or(b"standard input");
     let output_name = o.output.as_deref().unwrap_or(b"standard output");
     let mut reader = open_input(ctx, o)?;
@@ -95,7 +95,7 @@ fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Ended {
     }
     let _ = ctx.stdout.flush();
     let start = Instant::now();
-    let mut out = Out {
+    let mut out = DdOut {
         sink: &mut ctx.stdout,
         file: file.clone(),
         buf: Vec::new(),
@@ -103,8 +103,8 @@ fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Ended {
         sparse: o.sparse,
         hole: false,
     };
-    let progress = (o.status == Status::Progress).then_some(&mut ctx.stderr as &mut dyn Write);
-    let Outcome { counts, errors } = transfer(&mut *reader, &mut out, o, start, progress);
+    let progress = (o.status == DdStatus::Progress).then_some(&mut ctx.stderr as &mut dyn Write);
+    let DdOutcome { counts, errors } = transfer(&mut *reader, &mut out, o, start, progress);
     let mut exit = Exit::SUCCESS;
     for (reading, e) in &errors {
         if !reading && e.kind() == io::ErrorKind::BrokenPipe {
@@ -119,23 +119,23 @@ fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Ended {
     if let Some(file) = file.filter(|_| o.sync) {
         let _ = file.sync_all();
     }
-    if o.status != Status::None {
-        let text = report(&counts, start.elapsed(), o.status, o.status == Status::Progress);
+    if o.status != DdStatus::None {
+        let text = report(&counts, start.elapsed(), o.status, o.status == DdStatus::Progress);
         let _ = ctx.stderr.write_all(text.as_bytes());
     }
     Ok(exit)
 }
 
-fn open_input(ctx: &mut Ctx<'_>, o: &Options) -> Result<Box<dyn ReadSeek>, Exit> {
+fn open_input(ctx: &mut Ctx<'_>, o: &DdOptions) -> Result<Box<dyn ReadSeek>, Exit> {
     if let Some(name) = &o.input {
         let opened = File::open(ctx.path(name));
         return Ok(Box::new(opened.map_err(|e| open_error(ctx, name, &e))?));
     }
     // Standard input is read without read-ahead: who reads it next must not miss bytes.
     match ctx.stdin.source().clone() {
-        Source::File(f) => Ok(Box::new(Shared(f))),
-        Source::Bytes(b) => Ok(Box::new(io::Cursor::new(b.to_vec()))),
-        Source::Closed => {
+        InputSource::File(f) => Ok(Box::new(UnbufferedFile(f))),
+        InputSource::Bytes(b) => Ok(Box::new(io::Cursor::new(b.to_vec()))),
+        InputSource::Closed => {
             let e = io::Error::from_raw_os_error(box_sys::errno::code::EBADF);
             Err(open_error(ctx, b"standard input", &e))
         }
@@ -143,10 +143,10 @@ fn open_input(ctx: &mut Ctx<'_>, o: &Options) -> Result<Box<dyn ReadSeek>, Exit>
 }
 
 /// The file to write to; `None` if standard output is none.
-fn open_output(ctx: &mut Ctx<'_>, o: &Options) -> Result<Option<Rc<File>>, Exit> {
+fn open_output(ctx: &mut Ctx<'_>, o: &DdOptions) -> Result<Option<Rc<File>>, Exit> {
     let Some(name) = &o.output else {
         return Ok(match ctx.stdout.sink() {
-            Sink::File(f) => Some(f.clone()),
+            OutputSink::File(f) => Some(f.clone()),
             _ => None,
         });
     };
@@ -161,7 +161,7 @@ fn open_output(ctx: &mut Ctx<'_>, o: &Options) -> Result<Option<Rc<File>>, Exit>
 /// Makes the output so long and goes there.
 fn seek_output(
     ctx: &mut Ctx<'_>,
-    o: &Options,
+    o: &DdOptions,
     mut file: &File,
     seek: u64,
     name: &[u8],

@@ -5,7 +5,7 @@ use crate::common::number::{self, NumberError};
 use crate::common::quote;
 
 #[derive(Clone, Copy, Default, PartialEq)]
-pub(super) enum Case {
+pub(super) enum DdCase {
     #[default]
     Keep,
     Lower,
@@ -13,7 +13,7 @@ pub(super) enum Case {
 }
 
 #[derive(Default)]
-pub(super) struct Options {
+pub(super) struct DdOptions {
     pub(super) ibs: usize,
     pub(super) obs: usize,
     pub(super) cbs: usize,
@@ -25,7 +25,7 @@ pub(super) struct Options {
     pub(super) skip: (u64, bool),
     pub(super) seek: (u64, bool),
     pub(super) count: Option<(u64, bool)>,
-    pub(super) case: Case,
+    pub(super) case: DdCase,
     pub(super) table: Option<&'static [u8; 256]>,
     pub(super) block: bool,
     pub(super) unblock: bool,
@@ -39,11 +39,11 @@ pub(super) struct Options {
     pub(super) sync: bool,
     pub(super) fullblock: bool,
     pub(super) append: bool,
-    pub(super) status: Status,
+    pub(super) status: DdStatus,
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
-pub(super) enum Status {
+pub(super) enum DdStatus {
     #[default]
     Normal,
     None,
@@ -85,8 +85,8 @@ struct InBytes {
 }
 
 /// The operands, or a message.
-pub(super) fn options(args: &[Vec<u8>]) -> Result<Options, Vec<u8>> {
-    let mut o = Options::new();
+pub(super) fn options(args: &[Vec<u8>]) -> Result<DdOptions, Vec<u8>> {
+    let mut o = DdOptions::new();
     let mut in_bytes = InBytes::default();
     let mut bs = None;
     let ends = args.iter().position(|a| a == b"--");
@@ -149,16 +149,16 @@ fn block(text: &[u8]) -> Result<usize, Vec<u8>> {
     }
 }
 
-fn status(word: &[u8]) -> Result<Status, Vec<u8>> {
+fn status(word: &[u8]) -> Result<DdStatus, Vec<u8>> {
     Ok(match word {
-        b"none" => Status::None,
-        b"noxfer" => Status::NoTransfer,
-        b"progress" => Status::Progress,
+        b"none" => DdStatus::None,
+        b"noxfer" => DdStatus::NoTransfer,
+        b"progress" => DdStatus::Progress,
         _ => return Err([b"invalid status level: ", quote::always(word).as_slice()].concat()),
     })
 }
 
-impl Options {
+impl DdOptions {
     /// One word of `conv=`.
     fn convert(&mut self, word: &[u8]) -> Result<(), Vec<u8>> {
         match word {
@@ -168,8 +168,8 @@ impl Options {
             b"block" => self.block = true,
             b"unblock" => self.unblock = true,
             b"lcase" | b"ucase" => {
-                let case = if word == b"lcase" { Case::Lower } else { Case::Upper };
-                if self.case != Case::Keep && self.case != case {
+                let case = if word == b"lcase" { DdCase::Lower } else { DdCase::Upper };
+                if self.case != DdCase::Keep && self.case != case {
                     return Err(b"cannot combine lcase and ucase".to_vec());
                 }
                 self.case = case;
@@ -246,9 +246,9 @@ fn is_ignored_flag(word: &[u8]) -> bool {
     names.contains(&word)
 }
 
-impl Options {
+impl DdOptions {
     /// What is done without operands.
-    fn new() -> Options {
-        Options { ibs: 512, obs: 512, ..Options::default() }
+    fn new() -> DdOptions {
+        DdOptions { ibs: 512, obs: 512, ..DdOptions::default() }
     }
 }

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
-use super::report::Counts;
+use super::report::DdCounts;
 
 /// The output with its position kept for `sparse`, in whole blocks.
-pub(super) struct Out<'a> {
+pub(super) struct DdOut<'a> {
     pub(super) sink: &'a mut dyn Write,
     pub(super) file: Option<Rc<File>>,
     pub(super) buf: Vec<u8>,
@@ -16,8 +16,8 @@ pub(super) struct Out<'a> {
     pub(super) hole: bool,
 }
 
-impl Out<'_> {
-    pub(super) fn write_block(&mut self, data: &[u8], counts: &mut Counts) -> io::Result<()> {
+impl DdOut<'_> {
+    pub(super) fn write_block(&mut self, data: &[u8], counts: &mut DdCounts) -> io::Result<()> {
         if self.sparse
             && data.iter().all(|b| *b == 0)
             && let Some(f) = &self.file
@@ -36,7 +36,7 @@ impl Out<'_> {
         Ok(())
     }
 
-    fn count(&self, n: usize, counts: &mut Counts) {
+    fn count(&self, n: usize, counts: &mut DdCounts) {
         counts.bytes += n as u64;
         if n == self.obs {
             counts.out_full += 1;
@@ -46,7 +46,7 @@ impl Out<'_> {
     }
 
     /// Collects output blocks.
-    pub(super) fn put(&mut self, data: &[u8], counts: &mut Counts) -> io::Result<()> {
+    pub(super) fn put(&mut self, data: &[u8], counts: &mut DdCounts) -> io::Result<()> {
         self.buf.extend_from_slice(data);
         while self.buf.len() >= self.obs {
             let rest = self.buf.split_off(self.obs);
@@ -56,7 +56,7 @@ impl Out<'_> {
         Ok(())
     }
 
-    pub(super) fn finish(&mut self, counts: &mut Counts) -> io::Result<()> {
+    pub(super) fn finish(&mut self, counts: &mut DdCounts) -> io::Result<()> {
         if !self.buf.is_empty() {
             let block = std::mem::take(&mut self.buf);
             self.write_block(&block, counts)?;

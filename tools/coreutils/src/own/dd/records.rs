@@ -1,17 +1,17 @@
 //! Conversion between lines and records of fixed length (`conv=block`, `conv=unblock`).
 
-use super::options::Options;
-use super::report::Counts;
+use super::options::DdOptions;
+use super::report::DdCounts;
 
 /// How far the record has come.
 #[derive(Default)]
-pub(super) struct Records {
+pub(super) struct DdRecords {
     column: usize,
     spaces: usize,
 }
 
-impl Records {
-    fn space(o: &Options) -> u8 {
+impl DdRecords {
+    fn space(o: &DdOptions) -> u8 {
         // The table has been applied already: records are padded in the output's code.
         match o.table {
             Some(t) if o.block => t[usize::from(b' ')],
@@ -19,7 +19,7 @@ impl Records {
         }
     }
 
-    fn newline(o: &Options) -> u8 {
+    fn newline(o: &DdOptions) -> u8 {
         match o.table {
             Some(t) if o.block => t[usize::from(b'\n')],
             _ => b'\n',
@@ -29,8 +29,8 @@ impl Records {
     pub(super) fn block(
         &mut self,
         data: &[u8],
-        o: &Options,
-        counts: &mut Counts,
+        o: &DdOptions,
+        counts: &mut DdCounts,
         out: &mut Vec<u8>,
     ) {
         let (space, newline) = (Self::space(o), Self::newline(o));
@@ -50,13 +50,13 @@ impl Records {
         }
     }
 
-    pub(super) fn finish_block(&mut self, o: &Options, out: &mut Vec<u8>) {
+    pub(super) fn finish_block(&mut self, o: &DdOptions, out: &mut Vec<u8>) {
         if self.column > 0 {
             out.resize(out.len() + o.cbs.saturating_sub(self.column), Self::space(o));
         }
     }
 
-    pub(super) fn unblock(&mut self, data: &[u8], o: &Options, out: &mut Vec<u8>) {
+    pub(super) fn unblock(&mut self, data: &[u8], o: &DdOptions, out: &mut Vec<u8>) {
         for &b in data {
             if self.column == o.cbs {
                 out.push(b'\n');

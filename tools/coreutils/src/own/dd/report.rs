@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::options::Status;
+use super::options::DdStatus;
 
 #[derive(Default)]
-pub(super) struct Counts {
+pub(super) struct DdCounts {
     pub(super) in_full: u64,
     pub(super) in_part: u64,
     pub(super) out_full: u64,
@@ -14,7 +14,7 @@ pub(super) struct Counts {
     pub(super) bytes: u64,
 }
 
-pub(super) fn report(c: &Counts, elapsed: Duration, status: Status, progress: bool) -> String {
+pub(super) fn report(c: &DdCounts, elapsed: Duration, status: DdStatus, progress: bool) -> String {
     let mut text = String::new();
     if progress {
         text.push('\n');
@@ -28,7 +28,7 @@ pub(super) fn report(c: &Counts, elapsed: Duration, status: Status, progress: bo
         1 => text.push_str("1 truncated record\n"),
         n => text.push_str(&format!("{n} truncated records\n")),
     }
-    if status != Status::NoTransfer {
+    if status != DdStatus::NoTransfer {
         text.push_str(&transfer_line(c.bytes, elapsed));
         text.push('\n');
     }
@@ -58,7 +58,7 @@ pub(super) fn transfer_line(bytes: u64, elapsed: Duration) -> String {
     };
     let rate = human((bytes as f64 / seconds) as u64, 1000);
     let mut out = Vec::new();
-    let spec = box_text::printf::Spec::default();
+    let spec = box_text::printf::ConversionSpec::default();
     box_text::printf::float(&mut out, &spec, b'g', seconds);
     format!("{sizes} copied, {} s, {rate}/s", String::from_utf8_lossy(&out))
 }

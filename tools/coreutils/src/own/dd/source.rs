@@ -5,15 +5,15 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::rc::Rc;
 
 /// A file shared with the context, read without buffering.
-pub(super) struct Shared(pub(super) Rc<File>);
+pub(super) struct UnbufferedFile(pub(super) Rc<File>);
 
-impl Read for Shared {
+impl Read for UnbufferedFile {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         (&*self.0).read(buf)
     }
 }
 
-impl Seek for Shared {
+impl Seek for UnbufferedFile {
     fn seek(&mut self, pos: SeekFrom) -> io::Result<u64> {
         (&*self.0).seek(pos)
     }
@@ -36,7 +36,7 @@ impl ReadSeek for File {
     }
 }
 
-impl ReadSeek for Shared {
+impl ReadSeek for UnbufferedFile {
     fn beyond_end(&mut self) -> bool {
         past_end(&self.0)
     }

@@ -3,16 +3,16 @@
 use std::io::{self, SeekFrom, Write};
 use std::time::{Duration, Instant};
 
-use super::options::{Case, Options};
-use super::output::Out;
-use super::records::Records;
-use super::report::{Counts, transfer_line};
+use super::options::{DdCase, DdOptions};
+use super::output::DdOut;
+use super::records::DdRecords;
+use super::report::{DdCounts, transfer_line};
 use super::source::ReadSeek;
 
 /// What became of a copy.
 #[derive(Default)]
-pub(super) struct Outcome {
-    pub(super) counts: Counts,
+pub(super) struct DdOutcome {
+    pub(super) counts: DdCounts,
     /// What failed, reading (true) or writing.
     pub(super) errors: Vec<(bool, io::Error)>,
 }
@@ -20,19 +20,19 @@ pub(super) struct Outcome {
 /// Copies from `reader` to `out`. `progress` is told the figures once a second.
 pub(super) fn transfer(
     reader: &mut dyn ReadSeek,
-    out: &mut Out<'_>,
-    o: &Options,
+    out: &mut DdOut<'_>,
+    o: &DdOptions,
     start: Instant,
     progress: Option<&mut dyn Write>,
-) -> Outcome {
-    let mut transfer = Transfer {
+) -> DdOutcome {
+    let mut transfer = DdTransfer {
         o,
-        records: Records::default(),
+        records: DdRecords::default(),
         odd: None,
         total_in: 0,
-        outcome: Outcome::default(),
+        outcome: DdOutcome::default(),
     };
-    let mut progress = progress.map(|to| Progress { to, start, last: start });
+    let mut progress = progress.map(|to| DdProgress { to, start, last: start });
     let mut buf = vec![0u8; o.ibs];
     while let Some(got) = transfer.read(reader, &mut buf) {
         let mut len = got;
@@ -54,16 +54,16 @@ pub(super) fn transfer(
     transfer.outcome
 }
 
-struct Transfer<'o> {
-    o: &'o Options,
-    records: Records,
+struct DdTransfer<'o> {
+    o: &'o DdOptions,
+    records: DdRecords,
     /// The byte that waits for its other half (`conv=swab`).
     odd: Option<u8>,
     total_in: u64,
-    outcome: Outcome,
+    outcome: DdOutcome,
 }
 
-impl Transfer<'_> {
+impl DdTransfer<'_> {
     fn converts(&self) -> bool {
         self.o.block || self.o.unblock
     }
@@ -125,15 +125,15 @@ impl Transfer<'_> {
     }
 
     /// Converts a block and writes it.
-    fn write(&mut self, out: &mut Out<'_>, data: &mut [u8]) -> io::Result<()> {
+    fn write(&mut self, out: &mut DdOut<'_>, data: &mut [u8]) -> io::Result<()> {
         let o = self.o;
         if let Some(table) = o.table {
             data.iter_mut().for_each(|b| *b = table[usize::from(*b)]);
         }
         match o.case {
-            Case::Lower => data.make_ascii_lowercase(),
-            Case::Upper => data.make_ascii_uppercase(),
-            Case::Keep => {}
+            DdCase::Lower => data.make_ascii_lowercase(),
+            DdCase::Upper => data.make_ascii_uppercase(),
+            DdCase::Keep => {}
         }
         let swapped = o.swab.then(|| self.swap(data));
         let data = swapped.as_deref().unwrap_or(data);
@@ -163,7 +163,7 @@ impl Transfer<'_> {
         swapped
     }
 
-    fn finish(&mut self, out: &mut Out<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut DdOut<'_>) -> io::Result<()> {
         let mut tail = Vec::new();
         if self.o.block {
             self.records.finish_block(self.o, &mut tail);
@@ -178,13 +178,13 @@ impl Transfer<'_> {
 }
 
 /// `status=progress`
-struct Progress<'a> {
+struct DdProgress<'a> {
     to: &'a mut dyn Write,
     start: Instant,
     last: Instant,
 }
 
-impl Progress<'_> {
+impl DdProgress<'_> {
     /// Tells the figures if a second has passed.
     fn tell(&mut self, bytes: u64) {
         if self.last.elapsed() >= Duration::from_secs(1) {

@@ -5,16 +5,16 @@ mod split;
 use std::io::Write;
 use std::path::PathBuf;
 
-use box_applet::command::Command;
+use box_applet::command::ChildCommand;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Env, Exit};
-use box_sys::{Kind, meta};
+use box_sys::{FileKind, meta};
 
 use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum EnvFlag {
     BlockSignal,
     Chdir,
     Debug,
@@ -27,20 +27,20 @@ enum Flag {
     Unset,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<EnvFlag> = Spec::new(
     "[OPTION]... [-] [NAME=VALUE]... [COMMAND [ARG]...]",
     "Set each NAME to VALUE in the environment and run COMMAND.",
     &[
-        Opt::new(Flag::IgnoreEnvironment, 'i', "ignore-environment").says("start with an empty environment"),
-        Opt::new(Flag::Null, '0', "null").says("end each output line with NUL, not newline"),
-        Opt::new(Flag::Unset, 'u', "unset").takes("NAME", "remove variable from the environment"),
-        Opt::new(Flag::Chdir, 'C', "chdir").takes("DIR", "change working directory to DIR"),
-        Opt::new(Flag::SplitString, 'S', "split-string").takes("S", "process and split S into separate arguments;\nused to pass multiple arguments on shebang lines"),
-        Opt::long(Flag::BlockSignal, "block-signal").may_take("SIG", "(ignored)"),
-        Opt::long(Flag::DefaultSignal, "default-signal").may_take("SIG", "(ignored)"),
-        Opt::long(Flag::IgnoreSignal, "ignore-signal").may_take("SIG", "(ignored)"),
-        Opt::long(Flag::ListSignalHandling, "list-signal-handling").says("(ignored)"),
-        Opt::new(Flag::Debug, 'v', "debug").says("print verbose information for each processing step"),
+        Opt::new(EnvFlag::IgnoreEnvironment, 'i', "ignore-environment").says("start with an empty environment"),
+        Opt::new(EnvFlag::Null, '0', "null").says("end each output line with NUL, not newline"),
+        Opt::new(EnvFlag::Unset, 'u', "unset").takes("NAME", "remove variable from the environment"),
+        Opt::new(EnvFlag::Chdir, 'C', "chdir").takes("DIR", "change working directory to DIR"),
+        Opt::new(EnvFlag::SplitString, 'S', "split-string").takes("S", "process and split S into separate arguments;\nused to pass multiple arguments on shebang lines"),
+        Opt::long(EnvFlag::BlockSignal, "block-signal").may_take("SIG", "(ignored)"),
+        Opt::long(EnvFlag::DefaultSignal, "default-signal").may_take("SIG", "(ignored)"),
+        Opt::long(EnvFlag::IgnoreSignal, "ignore-signal").may_take("SIG", "(ignored)"),
+        Opt::long(EnvFlag::ListSignalHandling, "list-signal-handling").says("(ignored)"),
+        Opt::new(EnvFlag::Debug, 'v', "debug").says("print verbose information for each processing step"),
     ],
 )
 .after("A mere - implies -i.  If no COMMAND, print the resulting environment.")
@@ -106,7 +106,7 @@ fn expand(ctx: &Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
 const OWN_ERROR: Exit = Exit(125);
 
 /// What is run in which environment and directory.
-struct Plan {
+struct EnvPlan {
     env: Env,
     cwd: Option<PathBuf>,
     /// Empty: the environment is printed.
@@ -134,7 +134,7 @@ fn misused(ctx: &mut Ctx<'_>, text: &[u8]) -> Exit {
     OWN_ERROR
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<EnvPlan, Exit> {
     let args = expand(ctx, args).map_err(|m| misused(ctx, m.as_bytes()))?;
     let p = SPEC.parse_or_exit(ctx, &args, OWN_ERROR)?;
     let (dash, mut words) = match p.operands.split_first() {
@@ -142,10 +142,10 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         _ => (false, p.operands.as_slice()),
     };
     let mut env = ctx.env.clone();
-    if dash || p.has(Flag::IgnoreEnvironment) {
+    if dash || p.has(EnvFlag::IgnoreEnvironment) {
         env.clear();
     }
-    for name in p.all(Flag::Unset) {
+    for name in p.all(EnvFlag::Unset) {
         if name.is_empty() || name.contains(&b'=') {
             ctx.error_bytes(&[b"cannot unset ", &quote::always(name), b": Invalid argument"]);
             return Err(OWN_ERROR);
@@ -157,25 +157,25 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         env.set(&word[..eq], &word[eq + 1..]);
         words = rest;
     }
-    let cwd = match p.last(Flag::Chdir) {
+    let cwd = match p.last(EnvFlag::Chdir) {
         Some(_) if words.is_empty() => {
             return Err(misused(ctx, b"must specify command with --chdir (-C)"));
         }
         Some(dir) => Some(directory(ctx, dir)?),
         None => None,
     };
-    let null = p.has(Flag::Null);
+    let null = p.has(EnvFlag::Null);
     if null && !words.is_empty() {
         return Err(misused(ctx, b"cannot specify --null (-0) with command"));
     }
-    Ok(Plan { env, cwd, command: words.to_vec(), end: if null { 0 } else { b'\n' } })
+    Ok(EnvPlan { env, cwd, command: words.to_vec(), end: if null { 0 } else { b'\n' } })
 }
 
 /// The directory to run the command in.
 fn directory(ctx: &mut Ctx<'_>, dir: &[u8]) -> Result<PathBuf, Exit> {
     let path = ctx.path(dir);
     let e = match meta::stat(&path, true) {
-        Ok(s) if s.kind == Kind::Dir => return Ok(path),
+        Ok(s) if s.kind == FileKind::Dir => return Ok(path),
         Ok(_) => std::io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR),
         Err(e) => e,
     };
@@ -184,9 +184,10 @@ fn directory(ctx: &mut Ctx<'_>, dir: &[u8]) -> Result<PathBuf, Exit> {
 }
 
 /// Goes on as the command.
-fn go_on(ctx: &mut Ctx<'_>, plan: Plan) -> Exit {
-    let Plan { env, cwd, command: words, .. } = plan;
-    let command = Command { argv: words.clone(), env: Some(env), cwd, ..Command::default() };
+fn go_on(ctx: &mut Ctx<'_>, plan: EnvPlan) -> Exit {
+    let EnvPlan { env, cwd, command: words, .. } = plan;
+    let command =
+        ChildCommand { argv: words.clone(), env: Some(env), cwd, ..ChildCommand::default() };
     match command.replace(ctx) {
         Ok(status) => Exit(status),
         Err(e) => {

@@ -5,7 +5,7 @@ use box_applet::Env;
 
 /// Splits; the message of what is wrong otherwise.
 pub(super) fn split(text: &[u8], env: &Env) -> Result<Vec<Vec<u8>>, String> {
-    let mut splitter = Splitter { words: Vec::new(), word: None, quote: 0, rest: text };
+    let mut splitter = EnvSplitter { words: Vec::new(), word: None, quote: 0, rest: text };
     splitter.run(env)?;
     if splitter.quote != 0 {
         return Err("no terminating quote in -S string".to_string());
@@ -14,7 +14,7 @@ pub(super) fn split(text: &[u8], env: &Env) -> Result<Vec<Vec<u8>>, String> {
     Ok(splitter.words)
 }
 
-struct Splitter<'t> {
+struct EnvSplitter<'t> {
     words: Vec<Vec<u8>>,
     /// The word that is being read.
     word: Option<Vec<u8>>,
@@ -24,12 +24,12 @@ struct Splitter<'t> {
 }
 
 /// Whether more follows.
-enum Goes {
+enum SplitStep {
     On,
     NoFurther,
 }
 
-impl Splitter<'_> {
+impl EnvSplitter<'_> {
     fn run(&mut self, env: &Env) -> Result<(), String> {
         while let Some((&c, rest)) = self.rest.split_first() {
             self.rest = rest;
@@ -47,7 +47,7 @@ impl Splitter<'_> {
                     self.push(c);
                 }
                 b'\\' => {
-                    if let Goes::NoFurther = self.escape()? {
+                    if let SplitStep::NoFurther = self.escape()? {
                         return Ok(());
                     }
                 }
@@ -91,7 +91,7 @@ impl Splitter<'_> {
     }
 
     /// What follows a backslash.
-    fn escape(&mut self) -> Result<Goes, String> {
+    fn escape(&mut self) -> Result<SplitStep, String> {
         let Some((&letter, rest)) = self.rest.split_first() else {
             return Err("invalid backslash at end of string in -S".to_string());
         };
@@ -101,10 +101,10 @@ impl Splitter<'_> {
             // Outside quotes it separates words, inside it is a space.
             b'_' if self.quote == 0 => {
                 self.end_word();
-                return Ok(Goes::On);
+                return Ok(SplitStep::On);
             }
             b'_' => b' ',
-            b'c' if self.quote == 0 => return Ok(Goes::NoFurther),
+            b'c' if self.quote == 0 => return Ok(SplitStep::NoFurther),
             b'c' => return Err("'\\c' must not appear in double-quoted -S string".to_string()),
             b'f' => 0x0c,
             b'n' => b'\n',
@@ -114,6 +114,6 @@ impl Splitter<'_> {
             other => return Err(format!("invalid sequence '\\{}' in -S", char::from(other))),
         };
         self.push(plain);
-        Ok(Goes::On)
+        Ok(SplitStep::On)
     }
 }

@@ -1,6 +1,6 @@
 //! Formats known by their first bytes.
 
-use super::{Answer, HEAD, answer};
+use super::{FileDescription, HEAD, answer};
 
 fn be(d: &[u8], at: usize, n: usize) -> u64 {
     d.get(at..at + n).unwrap_or_default().iter().fold(0, |v, b| v << 8 | u64::from(*b))
@@ -10,12 +10,12 @@ fn le(d: &[u8], at: usize, n: usize) -> u64 {
     d.get(at..at + n).unwrap_or_default().iter().rev().fold(0, |v, b| v << 8 | u64::from(*b))
 }
 
-fn binary(text: String, mime: &'static str) -> Option<Answer> {
+fn binary(text: String, mime: &'static str) -> Option<FileDescription> {
     Some(answer(text, mime, "binary"))
 }
 
 /// The format of a file that begins so, if it is a known one.
-pub(super) fn magic(d: &[u8]) -> Option<Answer> {
+pub(super) fn magic(d: &[u8]) -> Option<FileDescription> {
     image(d)
         .or_else(|| document(d))
         .or_else(|| compressed(d))
@@ -25,7 +25,7 @@ pub(super) fn magic(d: &[u8]) -> Option<Answer> {
         .or_else(|| audio_or_video(d))
 }
 
-fn image(d: &[u8]) -> Option<Answer> {
+fn image(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if starts(b"\x89PNG\r\n\x1a\n") {
         return png(d);
@@ -62,7 +62,7 @@ fn image(d: &[u8]) -> Option<Answer> {
     None
 }
 
-fn png(d: &[u8]) -> Option<Answer> {
+fn png(d: &[u8]) -> Option<FileDescription> {
     let (w, h, depth) = (be(d, 16, 4), be(d, 20, 4), be(d, 24, 1));
     let color = match d.get(25) {
         Some(0) => "grayscale",
@@ -80,7 +80,7 @@ fn png(d: &[u8]) -> Option<Answer> {
     binary(format!("PNG image data, {w} x {h}, {color}, {laced}"), "image/png")
 }
 
-fn document(d: &[u8]) -> Option<Answer> {
+fn document(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if starts(b"%PDF-") {
         let version: String = d[5..]
@@ -101,7 +101,7 @@ fn document(d: &[u8]) -> Option<Answer> {
     None
 }
 
-fn compressed(d: &[u8]) -> Option<Answer> {
+fn compressed(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if starts(b"\x1f\x8b") {
         return binary(gzip(d), "application/gzip");
@@ -137,7 +137,7 @@ fn compressed(d: &[u8]) -> Option<Answer> {
 }
 
 /// A zip, which may be an office document or a Java archive.
-fn zip(d: &[u8]) -> Option<Answer> {
+fn zip(d: &[u8]) -> Option<FileDescription> {
     if d.starts_with(b"PK\x05\x06") {
         return binary("Zip archive data (empty)".into(), "application/zip");
     }
@@ -190,7 +190,7 @@ fn zip(d: &[u8]) -> Option<Answer> {
     )
 }
 
-fn archive(d: &[u8]) -> Option<Answer> {
+fn archive(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if d.get(257..262) == Some(b"ustar") {
         let gnu = d.get(262..264) == Some(b" \0".as_slice()) || d.get(262) == Some(&b' ');
@@ -213,7 +213,7 @@ fn archive(d: &[u8]) -> Option<Answer> {
     None
 }
 
-fn program(d: &[u8]) -> Option<Answer> {
+fn program(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if starts(b"\0asm") {
         return binary(
@@ -236,7 +236,7 @@ fn program(d: &[u8]) -> Option<Answer> {
     None
 }
 
-fn elf(d: &[u8]) -> Option<Answer> {
+fn elf(d: &[u8]) -> Option<FileDescription> {
     let class = if d.get(4) == Some(&2) { "64-bit" } else { "32-bit" };
     let order = if d.get(5) == Some(&2) { "MSB" } else { "LSB" };
     let kind = match le(d, 16, 2) {
@@ -259,7 +259,7 @@ fn elf(d: &[u8]) -> Option<Answer> {
     )
 }
 
-fn audio_or_video(d: &[u8]) -> Option<Answer> {
+fn audio_or_video(d: &[u8]) -> Option<FileDescription> {
     let starts = |m: &[u8]| d.starts_with(m);
     if starts(b"RIFF") && d.get(8..12) == Some(b"WAVE") {
         return binary("RIFF (little-endian) data, WAVE audio".into(), "audio/x-wav");

@@ -1,6 +1,6 @@
 //! What a text is about.
 
-use super::{Answer, HEAD, answer};
+use super::{FileDescription, HEAD, answer};
 
 /// The name of the interpreter in a `#!` line, as part of a description.
 fn script(d: &[u8]) -> Option<(String, &'static str)> {
@@ -30,7 +30,7 @@ fn script(d: &[u8]) -> Option<(String, &'static str)> {
 }
 
 /// What a file without known beginning is.
-pub(super) fn text_or_data(d: &[u8]) -> Answer {
+pub(super) fn text_or_data(d: &[u8]) -> FileDescription {
     match d {
         [0xff, 0xfe, ..] => {
             return answer("Unicode text, UTF-16, little-endian text", "text/plain", "utf-16le");

@@ -18,9 +18,9 @@ pub(super) struct Holders {
 }
 
 /// Holds the guard.
-struct Guard<'a>(&'a Path);
+struct HoldersGuard<'a>(&'a Path);
 
-impl Drop for Guard<'_> {
+impl Drop for HoldersGuard<'_> {
     fn drop(&mut self) {
         let _ = fs::remove_file(self.0);
     }
@@ -58,10 +58,10 @@ impl Holders {
         self.write(&holders)
     }
 
-    fn guard(&self) -> io::Result<Guard<'_>> {
+    fn guard(&self) -> io::Result<HoldersGuard<'_>> {
         loop {
             match File::options().write(true).create_new(true).open(&self.guard) {
-                Ok(_) => return Ok(Guard(&self.guard)),
+                Ok(_) => return Ok(HoldersGuard(&self.guard)),
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }

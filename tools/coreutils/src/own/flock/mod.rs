@@ -10,8 +10,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use box_applet::command::Command;
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::command::ChildCommand;
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
 use self::holders::Holders;
@@ -20,7 +20,7 @@ use crate::common::{input, number};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum FlockFlag {
     Close,
     Command,
     ConflictExitCode,
@@ -33,25 +33,25 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<FlockFlag> = Spec::new(
     "[options] <file>|<directory> <command> [<argument>...]\n  or:  flock [options] <file>|<directory> -c <command>\n  or:  flock [options] <file descriptor number>",
     "Manage file locks from shell scripts.",
     &[
-        Opt::new(Flag::Shared, 's', "shared").says("get a shared lock"),
-        Opt::new(Flag::Exclusive, 'x', "exclusive").says("get an exclusive lock (default)"),
-        Opt::new(Flag::Exclusive, 'e', "").says("the same as -x"),
-        Opt::new(Flag::Unlock, 'u', "unlock").says("remove a lock"),
-        Opt::new(Flag::Nonblock, 'n', "nonblock").says("fail rather than wait"),
-        Opt::long(Flag::Nonblock, "nb").says("fail rather than wait"),
-        Opt::new(Flag::Timeout, 'w', "timeout").takes("SECS", "wait for a limited amount of time"),
-        Opt::long(Flag::Timeout, "wait").takes("SECS", "wait for a limited amount of time"),
-        Opt::new(Flag::ConflictExitCode, 'E', "conflict-exit-code")
+        Opt::new(FlockFlag::Shared, 's', "shared").says("get a shared lock"),
+        Opt::new(FlockFlag::Exclusive, 'x', "exclusive").says("get an exclusive lock (default)"),
+        Opt::new(FlockFlag::Exclusive, 'e', "").says("the same as -x"),
+        Opt::new(FlockFlag::Unlock, 'u', "unlock").says("remove a lock"),
+        Opt::new(FlockFlag::Nonblock, 'n', "nonblock").says("fail rather than wait"),
+        Opt::long(FlockFlag::Nonblock, "nb").says("fail rather than wait"),
+        Opt::new(FlockFlag::Timeout, 'w', "timeout").takes("SECS", "wait for a limited amount of time"),
+        Opt::long(FlockFlag::Timeout, "wait").takes("SECS", "wait for a limited amount of time"),
+        Opt::new(FlockFlag::ConflictExitCode, 'E', "conflict-exit-code")
             .takes("NUMBER", "exit code after conflict or timeout"),
-        Opt::new(Flag::Close, 'o', "close").says("close file descriptor before running command"),
-        Opt::new(Flag::Command, 'c', "command")
+        Opt::new(FlockFlag::Close, 'o', "close").says("close file descriptor before running command"),
+        Opt::new(FlockFlag::Command, 'c', "command")
             .takes("COMMAND", "run a single command string through the shell"),
-        Opt::new(Flag::NoFork, 'F', "no-fork").says("accepted and ignored"),
-        Opt::long(Flag::Verbose, "verbose").says("increase verbosity"),
+        Opt::new(FlockFlag::NoFork, 'F', "no-fork").says("accepted and ignored"),
+        Opt::long(FlockFlag::Verbose, "verbose").says("increase verbosity"),
     ],
 )
 .posix_order();
@@ -64,14 +64,14 @@ const OS_ERROR: Exit = Exit(71);
 
 /// What is asked for.
 #[derive(Clone, Copy, PartialEq)]
-enum Want {
+enum LockRequest {
     Shared,
     Exclusive,
     Nothing,
 }
 
-struct Plan {
-    want: Want,
+struct FlockPlan {
+    want: LockRequest,
     /// The status if the lock is not got.
     conflict: Exit,
     /// How long to wait; without end if `None`.
@@ -99,15 +99,15 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<FlockPlan, Exit> {
     let mut p = SPEC.parse_or_exit(ctx, args, BAD_USAGE)?;
     take_late_command(ctx, &mut p)?;
     let want = p.choice(&[
-        (Flag::Shared, Want::Shared),
-        (Flag::Exclusive, Want::Exclusive),
-        (Flag::Unlock, Want::Nothing),
+        (FlockFlag::Shared, LockRequest::Shared),
+        (FlockFlag::Exclusive, LockRequest::Exclusive),
+        (FlockFlag::Unlock, LockRequest::Nothing),
     ]);
-    let conflict = match p.last(Flag::ConflictExitCode).map(number::decimal) {
+    let conflict = match p.last(FlockFlag::ConflictExitCode).map(number::decimal) {
         None => Exit::FAILURE,
         Some(Some(n)) if n <= 255 => Exit(n as u8),
         Some(_) => {
@@ -115,7 +115,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
             return Err(BAD_USAGE);
         }
     };
-    let timeout = match p.last(Flag::Timeout) {
+    let timeout = match p.last(FlockFlag::Timeout) {
         None => None,
         Some(text) => Some(sleep::seconds(text).map(sleep::duration).ok_or_else(|| {
             let shown = String::from_utf8_lossy(text);
@@ -128,27 +128,27 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         input::usage_hint(ctx);
         return Err(BAD_USAGE);
     };
-    let command = match p.last(Flag::Command) {
+    let command = match p.last(FlockFlag::Command) {
         Some(text) => {
             let shell = ctx.env.get(b"SHELL").filter(|s| !s.is_empty()).unwrap_or(b"/bin/sh");
             vec![shell.to_vec(), b"-c".to_vec(), text.to_vec()]
         }
         None => command.to_vec(),
     };
-    let nonblock = p.has(Flag::Nonblock);
-    Ok(Plan {
-        want: want.unwrap_or(Want::Exclusive),
+    let nonblock = p.has(FlockFlag::Nonblock);
+    Ok(FlockPlan {
+        want: want.unwrap_or(LockRequest::Exclusive),
         conflict,
         timeout: if nonblock { Some(Duration::ZERO) } else { timeout },
         nonblock,
-        verbose: p.has(Flag::Verbose),
+        verbose: p.has(FlockFlag::Verbose),
         target: target.clone(),
         command,
     })
 }
 
 /// `-c` may stand behind the file.
-fn take_late_command(ctx: &mut Ctx<'_>, p: &mut Parsed<Flag>) -> Result<(), Exit> {
+fn take_late_command(ctx: &mut Ctx<'_>, p: &mut ParsedOptions<FlockFlag>) -> Result<(), Exit> {
     if let [_, option, ..] = p.operands.as_slice()
         && (option == b"-c" || option == b"--command")
     {
@@ -157,13 +157,18 @@ fn take_late_command(ctx: &mut Ctx<'_>, p: &mut Parsed<Flag>) -> Result<(), Exit
             ctx.error("-c requires exactly one command argument");
             return Err(BAD_USAGE);
         };
-        p.options.push((Flag::Command, Some(text)));
+        p.options.push((FlockFlag::Command, Some(text)));
     }
     Ok(())
 }
 
 /// Tries until the lock is got or the time is up.
-fn wait_for_lock(ctx: &mut Ctx<'_>, plan: &Plan, file: &File, owner: u32) -> Result<Held, Exit> {
+fn wait_for_lock(
+    ctx: &mut Ctx<'_>,
+    plan: &FlockPlan,
+    file: &File,
+    owner: u32,
+) -> Result<HeldLock, Exit> {
     let start = Instant::now();
     let mut step = Duration::from_millis(1);
     loop {
@@ -199,7 +204,7 @@ fn wait_for_lock(ctx: &mut Ctx<'_>, plan: &Plan, file: &File, owner: u32) -> Res
 }
 
 fn run_command(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Exit {
-    match Command::new(command.to_vec()).start(ctx) {
+    match ChildCommand::new(command.to_vec()).start(ctx) {
         Ok(child) => child.wait(ctx).map_or(OS_ERROR, |s| Exit(s.shell_status())),
         Err(e) => {
             let shown = String::from_utf8_lossy(&command[0]);
@@ -210,20 +215,25 @@ fn run_command(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Exit {
 }
 
 /// How a lock is held.
-enum Held {
+enum HeldLock {
     /// By the system.
     System,
     List(Holders),
 }
 
-fn try_lock(ctx: &Ctx<'_>, file: &File, want: Want, owner: u32) -> io::Result<Option<Held>> {
+fn try_lock(
+    ctx: &Ctx<'_>,
+    file: &File,
+    want: LockRequest,
+    owner: u32,
+) -> io::Result<Option<HeldLock>> {
     let locked = match want {
-        Want::Shared => file.try_lock_shared(),
-        Want::Exclusive => file.try_lock(),
-        Want::Nothing => file.unlock().map_err(TryLockError::Error),
+        LockRequest::Shared => file.try_lock_shared(),
+        LockRequest::Exclusive => file.try_lock(),
+        LockRequest::Nothing => file.unlock().map_err(TryLockError::Error),
     };
     match locked {
-        Ok(()) => return Ok(Some(Held::System)),
+        Ok(()) => return Ok(Some(HeldLock::System)),
         Err(TryLockError::WouldBlock) => return Ok(None),
         Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {}
         Err(TryLockError::Error(e)) => return Err(e),
@@ -235,16 +245,16 @@ fn try_lock(ctx: &Ctx<'_>, file: &File, want: Want, owner: u32) -> io::Result<Op
         None => pid == owner || ctx.procs.kill(pid, 0).is_ok(),
     };
     let got = match want {
-        Want::Nothing => holders.leave(owner).map(|()| true),
-        _ => holders.enter(owner, want == Want::Shared, &alive),
+        LockRequest::Nothing => holders.leave(owner).map(|()| true),
+        _ => holders.enter(owner, want == LockRequest::Shared, &alive),
     };
-    Ok(got?.then_some(Held::List(holders)))
+    Ok(got?.then_some(HeldLock::List(holders)))
 }
 
-fn release(file: &File, lock: Held, owner: u32) {
+fn release(file: &File, lock: HeldLock, owner: u32) {
     match lock {
-        Held::System => drop(file.unlock()),
-        Held::List(holders) => drop(holders.leave(owner)),
+        HeldLock::System => drop(file.unlock()),
+        HeldLock::List(holders) => drop(holders.leave(owner)),
     }
 }
 
@@ -257,7 +267,9 @@ fn descriptor(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<File, Exit> {
     let passed =
         ctx.extra_fds.iter().find(|(n, _)| u64::from(*n) == number).map(|(_, f)| f.clone());
     let own = match (number, ctx.stdin.source(), ctx.stdout.sink()) {
-        (0, box_applet::Source::File(f), _) | (1, _, box_applet::Sink::File(f)) => Some(f.clone()),
+        (0, box_applet::InputSource::File(f), _) | (1, _, box_applet::OutputSink::File(f)) => {
+            Some(f.clone())
+        }
         _ => None,
     };
     let Some(file) = passed.or(own) else {

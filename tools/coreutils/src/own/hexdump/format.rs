@@ -1,11 +1,11 @@
 //! Format strings of `hexdump -e`: `COUNT/SIZE "format" ...`.
 
-use box_text::escape::{Dialect, decode};
-use box_text::printf::{self, Spec};
+use box_text::escape::{EscapeDialect, decode};
+use box_text::printf::{self, ConversionSpec};
 
 /// What a conversion shows.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum What {
+pub(super) enum ConversionKind {
     Signed,
     /// `o u x X`
     Unsigned(u8),
@@ -25,30 +25,33 @@ pub(super) enum What {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Part {
+pub(super) enum HexdumpPart {
     Text(Vec<u8>),
-    Convert { what: What, spec: Spec, size: usize },
+    Convert { what: ConversionKind, spec: ConversionSpec, size: usize },
 }
 
 /// One `COUNT/SIZE "format"`.
 #[derive(Clone, Debug)]
-pub(super) struct Unit {
+pub(super) struct HexdumpUnit {
     pub repeat: usize,
     /// Whether a count was given.
     pub counted: bool,
-    pub parts: Vec<Part>,
+    pub parts: Vec<HexdumpPart>,
 }
 
-impl Unit {
+impl HexdumpUnit {
     /// Bytes one use takes.
     pub(super) fn size(&self) -> usize {
-        self.parts.iter().map(|p| if let Part::Convert { size, .. } = p { *size } else { 0 }).sum()
+        self.parts
+            .iter()
+            .map(|p| if let HexdumpPart::Convert { size, .. } = p { *size } else { 0 })
+            .sum()
     }
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Format {
-    pub units: Vec<Unit>,
+pub(super) struct HexdumpFormat {
+    pub units: Vec<HexdumpUnit>,
     /// Bytes all units take.
     pub size: usize,
 }
@@ -56,7 +59,7 @@ pub(super) struct Format {
 /// No block is larger than this.
 const LIMIT: usize = 1 << 16;
 
-pub(super) fn parse(text: &[u8]) -> Result<Format, String> {
+pub(super) fn parse(text: &[u8]) -> Result<HexdumpFormat, String> {
     let bad = || format!("bad format {{{}}}", String::from_utf8_lossy(text));
     let mut units = Vec::new();
     let mut at = 0;
@@ -94,22 +97,22 @@ pub(super) fn parse(text: &[u8]) -> Result<Format, String> {
         while text.get(at).ok_or_else(bad)? != &b'"' {
             at += if text[at] == b'\\' { 2 } else { 1 };
         }
-        let body = decode(text.get(from..at).ok_or_else(bad)?, Dialect::Format).bytes;
+        let body = decode(text.get(from..at).ok_or_else(bad)?, EscapeDialect::Format).bytes;
         at += 1;
         let parts = parts(&body, size)?;
         let repeat_count = repeat.unwrap_or(1);
-        let unit = Unit { repeat: repeat_count, counted: repeat.is_some(), parts };
+        let unit = HexdumpUnit { repeat: repeat_count, counted: repeat.is_some(), parts };
         if unit.size().saturating_mul(repeat_count) > LIMIT || repeat_count > LIMIT {
             return Err(bad());
         }
         units.push(unit);
     }
     let size = units.iter().map(|u| u.size() * u.repeat).sum();
-    Ok(Format { units, size })
+    Ok(HexdumpFormat { units, size })
 }
 
 /// Text and conversions of a format string.
-fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<Part>, String> {
+fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<HexdumpPart>, String> {
     let mut out = Vec::new();
     let mut text = Vec::new();
     let mut rest = body;
@@ -123,7 +126,7 @@ fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<Part>, String> {
             (b'%', _) => {
                 let (part, after) = conversion(rest, size)?;
                 if !text.is_empty() {
-                    out.push(Part::Text(std::mem::take(&mut text)));
+                    out.push(HexdumpPart::Text(std::mem::take(&mut text)));
                 }
                 out.push(part);
                 rest = after;
@@ -132,7 +135,7 @@ fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<Part>, String> {
         }
     }
     if !text.is_empty() {
-        out.push(Part::Text(text));
+        out.push(HexdumpPart::Text(text));
     }
     Ok(out)
 }
@@ -142,7 +145,7 @@ fn unknown(letters: &[u8]) -> String {
 }
 
 /// One conversion after its `%`, for data of a size that may be given; and what is left.
-fn conversion(text: &[u8], size: Option<usize>) -> Result<(Part, &[u8]), String> {
+fn conversion(text: &[u8], size: Option<usize>) -> Result<(HexdumpPart, &[u8]), String> {
     let flags = text.iter().take_while(|c| b"-+ #0123456789.".contains(c)).count();
     let (flags, rest) = text.split_at(flags);
     let spec = printf::parse(&[flags, b"s"].concat()).map(|d| d.spec).unwrap_or_default();
@@ -156,18 +159,19 @@ fn conversion(text: &[u8], size: Option<usize>) -> Result<(Part, &[u8]), String>
     };
     let integers = [1, 2, 4, 8];
     let (what, size) = match letter {
-        b'd' | b'i' => (What::Signed, want(4, &integers)?),
-        b'o' | b'u' | b'x' | b'X' => (What::Unsigned(letter), want(4, &integers)?),
-        b'e' | b'E' | b'f' | b'g' | b'G' => (What::Float(letter), want(8, &[4, 8])?),
-        b'c' => (What::Byte, want(1, &[1])?),
+        b'd' | b'i' => (ConversionKind::Signed, want(4, &integers)?),
+        b'o' | b'u' | b'x' | b'X' => (ConversionKind::Unsigned(letter), want(4, &integers)?),
+        b'e' | b'E' | b'f' | b'g' | b'G' => (ConversionKind::Float(letter), want(8, &[4, 8])?),
+        b'c' => (ConversionKind::Byte, want(1, &[1])?),
         b's' => {
             let n = size.or(spec.precision).ok_or("%s requires a precision or a byte count")?;
-            (What::Text, n.min(LIMIT))
+            (ConversionKind::Text, n.min(LIMIT))
         }
         b'_' => {
             let (what, after) = special(rest)?;
             rest = after;
-            let takes_none = matches!(what, What::Address(_) | What::EndAddress(_));
+            let takes_none =
+                matches!(what, ConversionKind::Address(_) | ConversionKind::EndAddress(_));
             let size = if takes_none { 0 } else { want(1, &[1])? };
             (what, size)
         }
@@ -175,22 +179,25 @@ fn conversion(text: &[u8], size: Option<usize>) -> Result<(Part, &[u8]), String>
     };
     let width = spec.width.min(4096);
     let precision = spec.precision.map(|p| p.min(4096));
-    Ok((Part::Convert { what, spec: Spec { width, precision, ..spec }, size }, rest))
+    Ok((
+        HexdumpPart::Convert { what, spec: ConversionSpec { width, precision, ..spec }, size },
+        rest,
+    ))
 }
 
 /// hexdump's own conversions after `%_`, and what is left.
-fn special(text: &[u8]) -> Result<(What, &[u8]), String> {
+fn special(text: &[u8]) -> Result<(ConversionKind, &[u8]), String> {
     let (&kind, rest) = text.split_first().ok_or_else(|| unknown(b"_"))?;
     match kind {
-        b'p' => Ok((What::Printable, rest)),
-        b'c' => Ok((What::Char, rest)),
-        b'u' => Ok((What::Named, rest)),
+        b'p' => Ok((ConversionKind::Printable, rest)),
+        b'c' => Ok((ConversionKind::Char, rest)),
+        b'u' => Ok((ConversionKind::Named, rest)),
         b'a' | b'A' => {
             let radix = rest.split_first().filter(|(radix, _)| b"dox".contains(radix));
             let (&radix, rest) = radix.ok_or_else(|| unknown(&[b'_', kind]))?;
             let what = match kind {
-                b'a' => What::Address(radix),
-                _ => What::EndAddress(radix),
+                b'a' => ConversionKind::Address(radix),
+                _ => ConversionKind::EndAddress(radix),
             };
             Ok((what, rest))
         }

@@ -8,18 +8,18 @@ mod format;
 
 use std::io::Read;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::printf;
 
-use crate::common::input::{self, Stop, put};
+use crate::common::input::{self, CopyStop, put};
 use crate::common::{number, quote};
 use crate::own::od;
-use format::{Format, Part, What};
+use format::{ConversionKind, HexdumpFormat, HexdumpPart};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum HexdumpFlag {
     Canonical,
     Color,
     Format,
@@ -35,43 +35,48 @@ enum Flag {
     TwoBytesOctal,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<HexdumpFlag> = Spec::new(
     "[options] <file>...",
     "Display file contents in hexadecimal, decimal, octal, or ascii.",
     &[
-        Opt::new(Flag::OneByteOctal, 'b', "one-byte-octal").says("one-byte octal display"),
-        Opt::new(Flag::OneByteChar, 'c', "one-byte-char").says("one-byte character display"),
-        Opt::new(Flag::Canonical, 'C', "canonical").says("canonical hex+ASCII display"),
-        Opt::new(Flag::TwoBytesDecimal, 'd', "two-bytes-decimal").says("two-byte decimal display"),
-        Opt::new(Flag::TwoBytesOctal, 'o', "two-bytes-octal").says("two-byte octal display"),
-        Opt::new(Flag::TwoBytesHex, 'x', "two-bytes-hex").says("two-byte hexadecimal display"),
-        Opt::new(Flag::OneByteHex, 'X', "one-byte-hex").says("one-byte hexadecimal display"),
-        Opt::new(Flag::Color, 'L', "color").may_take("MODE", "(ignored)"),
-        Opt::new(Flag::Format, 'e', "format")
+        Opt::new(HexdumpFlag::OneByteOctal, 'b', "one-byte-octal").says("one-byte octal display"),
+        Opt::new(HexdumpFlag::OneByteChar, 'c', "one-byte-char").says("one-byte character display"),
+        Opt::new(HexdumpFlag::Canonical, 'C', "canonical").says("canonical hex+ASCII display"),
+        Opt::new(HexdumpFlag::TwoBytesDecimal, 'd', "two-bytes-decimal")
+            .says("two-byte decimal display"),
+        Opt::new(HexdumpFlag::TwoBytesOctal, 'o', "two-bytes-octal").says("two-byte octal display"),
+        Opt::new(HexdumpFlag::TwoBytesHex, 'x', "two-bytes-hex")
+            .says("two-byte hexadecimal display"),
+        Opt::new(HexdumpFlag::OneByteHex, 'X', "one-byte-hex").says("one-byte hexadecimal display"),
+        Opt::new(HexdumpFlag::Color, 'L', "color").may_take("MODE", "(ignored)"),
+        Opt::new(HexdumpFlag::Format, 'e', "format")
             .takes("FORMAT", "format string to be used for displaying data"),
-        Opt::new(Flag::FormatFile, 'f', "format-file")
+        Opt::new(HexdumpFlag::FormatFile, 'f', "format-file")
             .takes("FILE", "file that contains format strings"),
-        Opt::new(Flag::Length, 'n', "length")
+        Opt::new(HexdumpFlag::Length, 'n', "length")
             .takes("LENGTH", "interpret only length bytes of input"),
-        Opt::new(Flag::Skip, 's', "skip").takes("OFFSET", "skip offset bytes from the beginning"),
-        Opt::new(Flag::NoSqueezing, 'v', "no-squeezing").says("output identical lines"),
+        Opt::new(HexdumpFlag::Skip, 's', "skip")
+            .takes("OFFSET", "skip offset bytes from the beginning"),
+        Opt::new(HexdumpFlag::NoSqueezing, 'v', "no-squeezing").says("output identical lines"),
     ],
 );
 
 /// The formats that the letter options stand for, in the language of `-e`.
-fn letter_formats(flag: Flag) -> &'static [&'static [u8]] {
+fn letter_formats(flag: HexdumpFlag) -> &'static [&'static [u8]] {
     match flag {
-        Flag::OneByteOctal => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%03o \" \"\\n\""],
-        Flag::OneByteChar => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%3_c \" \"\\n\""],
-        Flag::Canonical => &[
+        HexdumpFlag::OneByteOctal => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%03o \" \"\\n\""],
+        HexdumpFlag::OneByteChar => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%3_c \" \"\\n\""],
+        HexdumpFlag::Canonical => &[
             b"\"%08.8_Ax\n\"",
             b"\"%08.8_ax  \" 8/1 \"%02x \" \"  \" 8/1 \"%02x \" \"  |\"",
             b"16/1 \"%_p\" \"|\\n\"",
         ],
-        Flag::TwoBytesDecimal => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"  %05u \" \"\\n\""],
-        Flag::TwoBytesOctal => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \" %06o \" \"\\n\""],
-        Flag::TwoBytesHex => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"   %04x \" \"\\n\""],
-        Flag::OneByteHex => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \" %02x \" \"\\n\""],
+        HexdumpFlag::TwoBytesDecimal => {
+            &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"  %05u \" \"\\n\""]
+        }
+        HexdumpFlag::TwoBytesOctal => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \" %06o \" \"\\n\""],
+        HexdumpFlag::TwoBytesHex => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"   %04x \" \"\\n\""],
+        HexdumpFlag::OneByteHex => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \" %02x \" \"\\n\""],
         _ => &[],
     }
 }
@@ -79,8 +84,8 @@ fn letter_formats(flag: Flag) -> &'static [&'static [u8]] {
 /// What is printed without options.
 const PLAIN: &[&[u8]] = &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"%04x \" \"\\n\""];
 
-struct Plan {
-    formats: Vec<Format>,
+struct HexdumpPlan {
+    formats: Vec<HexdumpFormat>,
     length: u64,
     skip: u64,
     verbose: bool,
@@ -90,7 +95,7 @@ struct Plan {
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let plan = plan(ctx, args)?;
     let (data, exit) = read(ctx, &plan)?;
-    let dump = Dump {
+    let dump = HexdumpDump {
         data: &data,
         start: usize::try_from(plan.skip).unwrap_or(usize::MAX).min(data.len()),
         formats: &plan.formats,
@@ -102,7 +107,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<HexdumpPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let texts = format_texts(ctx, &p)?;
     let formats = texts.iter().map(|text| format::parse(text)).collect::<Result<Vec<_>, _>>();
@@ -110,28 +115,28 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         ctx.error(message);
         Exit::FAILURE
     })?;
-    let mut amount = |flag: Flag, what: &[u8]| match p.last(flag) {
+    let mut amount = |flag: HexdumpFlag, what: &[u8]| match p.last(flag) {
         Some(text) => number::any_base(text)
             .map(Some)
             .map_err(|_| input::failure(ctx, &[what, &quote::always(text), b": Invalid argument"])),
         None => Ok(None),
     };
-    Ok(Plan {
+    Ok(HexdumpPlan {
         formats,
-        length: amount(Flag::Length, b"failed to parse length: ")?.unwrap_or(u64::MAX),
-        skip: amount(Flag::Skip, b"failed to parse offset: ")?.unwrap_or(0),
-        verbose: p.has(Flag::NoSqueezing),
+        length: amount(HexdumpFlag::Length, b"failed to parse length: ")?.unwrap_or(u64::MAX),
+        skip: amount(HexdumpFlag::Skip, b"failed to parse offset: ")?.unwrap_or(0),
+        verbose: p.has(HexdumpFlag::NoSqueezing),
         files: input::or_stdin(p.operands),
     })
 }
 
 /// The formats that were asked for, in the language of `-e`.
-fn format_texts(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Vec<Vec<u8>>, Exit> {
+fn format_texts(ctx: &mut Ctx<'_>, p: &ParsedOptions<HexdumpFlag>) -> Result<Vec<Vec<u8>>, Exit> {
     let mut texts: Vec<Vec<u8>> = Vec::new();
     for (flag, value) in &p.options {
         match flag {
-            Flag::Format => texts.extend(value.clone()),
-            Flag::FormatFile => {
+            HexdumpFlag::Format => texts.extend(value.clone()),
+            HexdumpFlag::FormatFile => {
                 let name = value.as_deref().unwrap_or_default();
                 let text =
                     std::fs::read(ctx.path(name)).map_err(|e| input::file_error(ctx, name, &e))?;
@@ -139,19 +144,22 @@ fn format_texts(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Vec<Vec<u8>>, Exi
                 let lines = text.split(|c| *c == b'\n').filter(is_format);
                 texts.extend(lines.map(<[u8]>::to_vec));
             }
-            Flag::Color | Flag::Length | Flag::NoSqueezing | Flag::Skip => {}
+            HexdumpFlag::Color
+            | HexdumpFlag::Length
+            | HexdumpFlag::NoSqueezing
+            | HexdumpFlag::Skip => {}
             letter => texts.extend(letter_formats(*letter).iter().map(|f| f.to_vec())),
         }
     }
     if texts.is_empty() {
-        let default = if ctx.name == "hd" { letter_formats(Flag::Canonical) } else { PLAIN };
+        let default = if ctx.name == "hd" { letter_formats(HexdumpFlag::Canonical) } else { PLAIN };
         texts.extend(default.iter().map(|f| f.to_vec()));
     }
     Ok(texts)
 }
 
 /// What is to be dumped, all files as one, and the status so far.
-fn read(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(Vec<u8>, Exit), Exit> {
+fn read(ctx: &mut Ctx<'_>, plan: &HexdumpPlan) -> Result<(Vec<u8>, Exit), Exit> {
     let mut exit = Exit::SUCCESS;
     let mut data = Vec::new();
     let mut opened = 0;
@@ -171,17 +179,17 @@ fn read(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(Vec<u8>, Exit), Exit> {
     Ok((data, exit))
 }
 
-struct Dump<'a> {
+struct HexdumpDump<'a> {
     data: &'a [u8],
     start: usize,
-    formats: &'a [Format],
+    formats: &'a [HexdumpFormat],
     /// Bytes that a line shows.
     block: usize,
     verbose: bool,
 }
 
-impl Dump<'_> {
-    fn write(&self, out: &mut box_applet::Output) -> Result<(), Stop> {
+impl HexdumpDump<'_> {
+    fn write(&self, out: &mut box_applet::OutStream) -> Result<(), CopyStop> {
         let block = self.block;
         if block == 0 {
             // Text alone takes no data, so it is never its turn.
@@ -213,19 +221,22 @@ impl Dump<'_> {
     }
 
     /// What is printed once, after all: `%_A`.
-    fn end(&self, out: &mut box_applet::Output) -> Result<(), Stop> {
+    fn end(&self, out: &mut box_applet::OutStream) -> Result<(), CopyStop> {
         if self.data.len() == self.start {
             return Ok(());
         }
         let mut line = Vec::new();
         for f in self.formats {
             for p in f.units.iter().flat_map(|u| &u.parts) {
-                if let Part::Convert { what: What::EndAddress(radix), spec, .. } = p {
+                if let HexdumpPart::Convert {
+                    what: ConversionKind::EndAddress(radix), spec, ..
+                } = p
+                {
                     address(&mut line, spec, *radix, self.data.len());
                     // The text of the unit follows its address.
                     let tail = f.units.iter().find(|u| u.parts.contains(p)).map(|u| &u.parts);
                     for t in tail.into_iter().flatten() {
-                        if let Part::Text(t) = t {
+                        if let HexdumpPart::Text(t) = t {
                             line.extend_from_slice(t);
                         }
                     }
@@ -235,9 +246,11 @@ impl Dump<'_> {
         put(out, &line)
     }
 
-    fn line(&self, f: &Format, start: usize, chunk: &[u8], out: &mut Vec<u8>) {
+    fn line(&self, f: &HexdumpFormat, start: usize, chunk: &[u8], out: &mut Vec<u8>) {
         if f.units.iter().any(|u| {
-            u.parts.iter().any(|p| matches!(p, Part::Convert { what: What::EndAddress(_), .. }))
+            u.parts.iter().any(|p| {
+                matches!(p, HexdumpPart::Convert { what: ConversionKind::EndAddress(_), .. })
+            })
         }) {
             return;
         }
@@ -255,15 +268,15 @@ impl Dump<'_> {
                 for (k, part) in unit.parts.iter().enumerate() {
                     let trailing = last && times > 1 && k + 1 == unit.parts.len();
                     match part {
-                        Part::Text(t) => {
+                        HexdumpPart::Text(t) => {
                             // White space after the last of several conversions is left out.
                             let t: &[u8] =
                                 if trailing && unit.size() > 0 { t.trim_ascii_end() } else { t };
                             out.extend_from_slice(t);
                         }
-                        Part::Convert { what, spec, size } => {
+                        HexdumpPart::Convert { what, spec, size } => {
                             if *size == 0 {
-                                if let What::Address(radix) = what {
+                                if let ConversionKind::Address(radix) = what {
                                     address(out, spec, *radix, start + at)
                                 }
                                 continue;
@@ -275,7 +288,7 @@ impl Dump<'_> {
                             at += size;
                             if bytes.is_empty() {
                                 // `|` columns end with the data.
-                                if !matches!(what, What::Printable) {
+                                if !matches!(what, ConversionKind::Printable) {
                                     out.resize(
                                         out.len() + spec.width.max(width_of(what, spec)),
                                         b' ',
@@ -294,44 +307,44 @@ impl Dump<'_> {
 }
 
 /// Columns a conversion takes, for data that is missing.
-fn width_of(what: &What, spec: &printf::Spec) -> usize {
+fn width_of(what: &ConversionKind, spec: &printf::ConversionSpec) -> usize {
     match what {
-        What::Printable | What::Char => 1,
+        ConversionKind::Printable | ConversionKind::Char => 1,
         _ => spec.precision.unwrap_or(0),
     }
 }
 
-fn address(out: &mut Vec<u8>, spec: &printf::Spec, radix: u8, value: usize) {
+fn address(out: &mut Vec<u8>, spec: &printf::ConversionSpec, radix: u8, value: usize) {
     printf::unsigned(out, spec, if radix == b'd' { b'u' } else { radix }, value as u64);
 }
 
-fn convert(out: &mut Vec<u8>, what: &What, spec: &printf::Spec, bytes: &[u8]) {
+fn convert(out: &mut Vec<u8>, what: &ConversionKind, spec: &printf::ConversionSpec, bytes: &[u8]) {
     let value = bytes.iter().rev().take(8).fold(0u64, |v, b| v << 8 | u64::from(*b));
     let bits = bytes.len().min(8) * 8;
     match what {
-        What::Signed => {
+        ConversionKind::Signed => {
             let shift = 64 - bits as u32;
             printf::signed(out, spec, ((value << shift) as i64) >> shift);
         }
-        What::Unsigned(c) => printf::unsigned(out, spec, *c, value),
-        What::Float(c) => {
+        ConversionKind::Unsigned(c) => printf::unsigned(out, spec, *c, value),
+        ConversionKind::Float(c) => {
             let v = match bytes.len() {
                 4 => f64::from(f32::from_bits(value as u32)),
                 _ => f64::from_bits(value),
             };
             printf::float(out, spec, *c, v);
         }
-        What::Byte => printf::character(out, spec, &bytes[..1]),
-        What::Text => {
+        ConversionKind::Byte => printf::character(out, spec, &bytes[..1]),
+        ConversionKind::Text => {
             let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
             printf::string(out, spec, &bytes[..end]);
         }
-        What::Printable => {
+        ConversionKind::Printable => {
             let c = if (0x20..0x7f).contains(&bytes[0]) { bytes[0] } else { b'.' };
             printf::string(out, spec, &[c]);
         }
-        What::Char => printf::string(out, spec, od::character(bytes[0]).as_bytes()),
-        What::Named => {
+        ConversionKind::Char => printf::string(out, spec, od::character(bytes[0]).as_bytes()),
+        ConversionKind::Named => {
             let text = match bytes[0] {
                 b'\n' => "lf".to_string(),
                 b if b < 0x80 => od::named(b),
@@ -339,6 +352,6 @@ fn convert(out: &mut Vec<u8>, what: &What, spec: &printf::Spec, bytes: &[u8]) {
             };
             printf::string(out, spec, text.as_bytes());
         }
-        What::Address(_) | What::EndAddress(_) => {}
+        ConversionKind::Address(_) | ConversionKind::EndAddress(_) => {}
     }
 }

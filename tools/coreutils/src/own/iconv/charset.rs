@@ -109,7 +109,7 @@ pub(super) fn find(name: &str) -> Option<Charset> {
 }
 
 /// What comes next of the input.
-pub(super) enum Decoded {
+pub(super) enum DecodedChar {
     Char(char),
     Invalid,
     /// The input ends within a character.
@@ -118,7 +118,7 @@ pub(super) enum Decoded {
 }
 
 /// Characters out of bytes.
-pub(super) struct Decoder<'a> {
+pub(super) struct CharDecoder<'a> {
     data: &'a [u8],
     at: usize,
     set: Charset,
@@ -128,7 +128,7 @@ pub(super) struct Decoder<'a> {
 }
 
 impl Charset {
-    pub(super) fn decoder(self, data: &[u8]) -> Decoder<'_> {
+    pub(super) fn decoder(self, data: &[u8]) -> CharDecoder<'_> {
         let (mut set, mut at) = (self, 0);
         // A mark tells the order of bytes, and is no text.
         match self {
@@ -146,10 +146,10 @@ impl Charset {
             Charset::Web(encoding, _) => Some(encoding.new_decoder_without_bom_handling()),
             _ => None,
         };
-        Decoder { data, at, set, ready: std::collections::VecDeque::new(), web }
+        CharDecoder { data, at, set, ready: std::collections::VecDeque::new(), web }
     }
 
-    pub(super) fn encoder(self, first: bool, out: &mut Vec<u8>) -> Encoder {
+    pub(super) fn encoder(self, first: bool, out: &mut Vec<u8>) -> CharEncoder {
         match self {
             Charset::Utf16 { marked: true, .. } if first => out.extend_from_slice(b"\xff\xfe"),
             Charset::Utf32 { marked: true, .. } if first => out.extend_from_slice(b"\xff\xfe\0\0"),
@@ -159,48 +159,48 @@ impl Charset {
             Charset::Web(encoding, _) => Some(encoding.new_encoder()),
             _ => None,
         };
-        Encoder { set: self, web }
+        CharEncoder { set: self, web }
     }
 }
 
-impl Decoder<'_> {
+impl CharDecoder<'_> {
     /// Offset of what comes next.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    pub(super) fn next(&mut self) -> Decoded {
+    pub(super) fn next(&mut self) -> DecodedChar {
         if let Some(c) = self.ready.pop_front() {
-            return Decoded::Char(c);
+            return DecodedChar::Char(c);
         }
         let rest = &self.data[self.at..];
-        let Some(&lead) = rest.first() else { return Decoded::End };
+        let Some(&lead) = rest.first() else { return DecodedChar::End };
         match self.set {
             Charset::Utf8 => self.utf8(),
             Charset::Ascii | Charset::Latin1 => {
                 self.at += 1;
                 match self.set {
-                    Charset::Ascii if lead >= 0x80 => Decoded::Invalid,
-                    _ => Decoded::Char(char::from(lead)),
+                    Charset::Ascii if lead >= 0x80 => DecodedChar::Invalid,
+                    _ => DecodedChar::Char(char::from(lead)),
                 }
             }
             Charset::Utf16 { little, .. } => self.utf16(little),
             Charset::Utf32 { little, .. } => {
-                let Some(bytes) = rest.first_chunk::<4>() else { return Decoded::Incomplete };
+                let Some(bytes) = rest.first_chunk::<4>() else { return DecodedChar::Incomplete };
                 self.at += 4;
                 let code =
                     if little { u32::from_le_bytes(*bytes) } else { u32::from_be_bytes(*bytes) };
-                char::from_u32(code).map_or(Decoded::Invalid, Decoded::Char)
+                char::from_u32(code).map_or(DecodedChar::Invalid, DecodedChar::Char)
             }
             Charset::Web(_, true) if (0x80..0xa0).contains(&lead) => {
                 self.at += 1;
-                Decoded::Char(char::from(lead))
+                DecodedChar::Char(char::from(lead))
             }
             Charset::Web(..) => self.by_web(),
         }
     }
 
-    fn utf8(&mut self) -> Decoded {
+    fn utf8(&mut self) -> DecodedChar {
         let rest = &self.data[self.at..];
         let head = &rest[..rest.len().min(4)];
         let (valid, bad) = match std::str::from_utf8(head) {
@@ -213,42 +213,42 @@ impl Decoder<'_> {
         match (valid.chars().next(), bad) {
             (Some(c), _) => {
                 self.at += c.len_utf8();
-                Decoded::Char(c)
+                DecodedChar::Char(c)
             }
-            (None, Some(None)) if rest.len() < 4 => Decoded::Incomplete,
+            (None, Some(None)) if rest.len() < 4 => DecodedChar::Incomplete,
             (None, bad) => {
                 self.at += bad.flatten().unwrap_or(1);
-                Decoded::Invalid
+                DecodedChar::Invalid
             }
         }
     }
 
-    fn utf16(&mut self, little: bool) -> Decoded {
+    fn utf16(&mut self, little: bool) -> DecodedChar {
         let unit = |at: usize| -> Option<u16> {
             let bytes = self.data.get(at..)?.first_chunk::<2>()?;
             Some(if little { u16::from_le_bytes(*bytes) } else { u16::from_be_bytes(*bytes) })
         };
-        let Some(first) = unit(self.at) else { return Decoded::Incomplete };
+        let Some(first) = unit(self.at) else { return DecodedChar::Incomplete };
         if !(0xd800..0xe000).contains(&first) {
             self.at += 2;
-            return char::from_u32(first.into()).map_or(Decoded::Invalid, Decoded::Char);
+            return char::from_u32(first.into()).map_or(DecodedChar::Invalid, DecodedChar::Char);
         }
-        let Some(second) = unit(self.at + 2) else { return Decoded::Incomplete };
+        let Some(second) = unit(self.at + 2) else { return DecodedChar::Incomplete };
         match char::decode_utf16([first, second]).next() {
             Some(Ok(c)) => {
                 self.at += 4;
-                Decoded::Char(c)
+                DecodedChar::Char(c)
             }
             _ => {
                 self.at += 2;
-                Decoded::Invalid
+                DecodedChar::Invalid
             }
         }
     }
 
     /// One byte after the other, until a character is whole.
-    fn by_web(&mut self) -> Decoded {
-        let Some(decoder) = &mut self.web else { return Decoded::End };
+    fn by_web(&mut self) -> DecodedChar {
+        let Some(decoder) = &mut self.web else { return DecodedChar::End };
         let start = self.at;
         let mut text = [0u8; 16];
         while self.at < self.data.len() {
@@ -260,12 +260,12 @@ impl Decoder<'_> {
                 DecoderResult::Malformed(..) => {
                     // A byte that was not taken is looked at again.
                     self.at = self.at.max(start + 1);
-                    return Decoded::Invalid;
+                    return DecodedChar::Invalid;
                 }
                 _ if written > 0 => {
                     let text = std::str::from_utf8(&text[..written]).unwrap_or_default();
                     self.ready.extend(text.chars());
-                    return self.ready.pop_front().map_or(Decoded::Invalid, Decoded::Char);
+                    return self.ready.pop_front().map_or(DecodedChar::Invalid, DecodedChar::Char);
                 }
                 _ => {}
             }
@@ -273,23 +273,23 @@ impl Decoder<'_> {
         let (result, _, written) = decoder.decode_to_utf8_without_replacement(b"", &mut text, true);
         self.web = None;
         match result {
-            DecoderResult::Malformed(..) => Decoded::Incomplete,
+            DecoderResult::Malformed(..) => DecodedChar::Incomplete,
             _ => {
                 let text = std::str::from_utf8(&text[..written]).unwrap_or_default();
                 self.ready.extend(text.chars());
-                self.ready.pop_front().map_or(Decoded::End, Decoded::Char)
+                self.ready.pop_front().map_or(DecodedChar::End, DecodedChar::Char)
             }
         }
     }
 }
 
 /// Bytes out of characters.
-pub(super) struct Encoder {
+pub(super) struct CharEncoder {
     set: Charset,
     web: Option<encoding_rs::Encoder>,
 }
 
-impl Encoder {
+impl CharEncoder {
     /// Writes a character; false if the set lacks it.
     pub(super) fn put(&mut self, c: char, out: &mut Vec<u8>) -> bool {
         let code = u32::from(c);

@@ -18,11 +18,11 @@ use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input;
 
-use self::charset::{Charset, Decoded};
+use self::charset::{Charset, DecodedChar};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum IconvFlag {
     FromCode,
     List,
     Omit,
@@ -32,17 +32,17 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<IconvFlag> = Spec::new(
     "[OPTION...] [FILE...]",
     "Convert encoding of given files from one encoding to another.",
     &[
-        Opt::new(Flag::FromCode, 'f', "from-code").takes("NAME", "encoding of original text"),
-        Opt::new(Flag::ToCode, 't', "to-code").takes("NAME", "encoding for output"),
-        Opt::new(Flag::List, 'l', "list").says("list all known coded character sets"),
-        Opt::new(Flag::Omit, 'c', "").says("omit invalid characters from output"),
-        Opt::new(Flag::Output, 'o', "output").takes("FILE", "output file"),
-        Opt::new(Flag::Silent, 's', "silent").says("suppress warnings"),
-        Opt::long(Flag::Verbose, "verbose").says("accepted and ignored"),
+        Opt::new(IconvFlag::FromCode, 'f', "from-code").takes("NAME", "encoding of original text"),
+        Opt::new(IconvFlag::ToCode, 't', "to-code").takes("NAME", "encoding for output"),
+        Opt::new(IconvFlag::List, 'l', "list").says("list all known coded character sets"),
+        Opt::new(IconvFlag::Omit, 'c', "").says("omit invalid characters from output"),
+        Opt::new(IconvFlag::Output, 'o', "output").takes("FILE", "output file"),
+        Opt::new(IconvFlag::Silent, 's', "silent").says("suppress warnings"),
+        Opt::long(IconvFlag::Verbose, "verbose").says("accepted and ignored"),
     ],
 );
 
@@ -50,7 +50,7 @@ const HINT: &str = "Try `iconv --help' or `iconv --usage' for more information.\
 
 /// What happens to characters that the output lacks.
 #[derive(Clone, Copy, Default)]
-struct Missing {
+struct IconvMissing {
     /// `-c`: both invalid and missing ones are dropped.
     drop: bool,
     /// `//IGNORE`: the same, but the status tells.
@@ -58,10 +58,10 @@ struct Missing {
     translit: bool,
 }
 
-struct Plan {
+struct IconvPlan {
     from: Charset,
     to: Charset,
-    missing: Missing,
+    missing: IconvMissing,
     output: Option<Vec<u8>>,
     files: Vec<Vec<u8>>,
 }
@@ -89,8 +89,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         let text = match &converted {
             Ok(true) => continue,
             Ok(false) => format!("illegal input sequence at position {}", data.len()),
-            Err(Stop::Invalid(at)) => format!("illegal input sequence at position {at}"),
-            Err(Stop::Incomplete) => {
+            Err(IconvStop::Invalid(at)) => format!("illegal input sequence at position {at}"),
+            Err(IconvStop::Incomplete) => {
                 "incomplete character or shift sequence at end of buffer".to_string()
             }
         };
@@ -110,18 +110,19 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<IconvPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit(64))?;
-    if p.has(Flag::List) {
+    if p.has(IconvFlag::List) {
         for names in charset::NAMES {
             let line: String = names.iter().map(|n| format!("{n}// ")).collect();
             let _ = writeln!(ctx.stdout, "{}", line.trim_end());
         }
         return Err(Exit::SUCCESS);
     }
-    let name = |flag: Flag| String::from_utf8_lossy(p.last(flag).unwrap_or_default()).into_owned();
-    let (from_name, to_name) = (name(Flag::FromCode), name(Flag::ToCode));
-    let mut missing = Missing { drop: p.has(Flag::Omit), ..Missing::default() };
+    let name =
+        |flag: IconvFlag| String::from_utf8_lossy(p.last(flag).unwrap_or_default()).into_owned();
+    let (from_name, to_name) = (name(IconvFlag::FromCode), name(IconvFlag::ToCode));
+    let mut missing = IconvMissing { drop: p.has(IconvFlag::Omit), ..IconvMissing::default() };
     for suffix in to_name.split('/').skip(1) {
         match suffix.to_ascii_uppercase().as_str() {
             "TRANSLIT" => missing.translit = true,
@@ -142,8 +143,8 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
             return Err(unsupported(ctx, &text));
         }
     };
-    let output = p.last(Flag::Output).map(<[u8]>::to_vec);
-    Ok(Plan { from, to, missing, output, files: input::or_stdin(p.operands) })
+    let output = p.last(IconvFlag::Output).map(<[u8]>::to_vec);
+    Ok(IconvPlan { from, to, missing, output, files: input::or_stdin(p.operands) })
 }
 
 fn write(ctx: &Ctx<'_>, name: &[u8], data: &[u8]) -> io::Result<()> {
@@ -156,14 +157,19 @@ fn unsupported(ctx: &mut Ctx<'_>, what: &str) -> Exit {
     Exit::FAILURE
 }
 
-enum Stop {
+enum IconvStop {
     /// At this offset of the input.
     Invalid(usize),
     Incomplete,
 }
 
 /// Converts all of `data`; whether nothing was ignored.
-fn convert(data: &[u8], plan: &Plan, first: bool, out: &mut Vec<u8>) -> Result<bool, Stop> {
+fn convert(
+    data: &[u8],
+    plan: &IconvPlan,
+    first: bool,
+    out: &mut Vec<u8>,
+) -> Result<bool, IconvStop> {
     let missing = plan.missing;
     let mut clean = true;
     let mut decoder = plan.from.decoder(data);
@@ -171,11 +177,11 @@ fn convert(data: &[u8], plan: &Plan, first: bool, out: &mut Vec<u8>) -> Result<b
     loop {
         let at = decoder.at();
         match decoder.next() {
-            Decoded::End => {
+            DecodedChar::End => {
                 encoder.end(out);
                 return Ok(clean);
             }
-            Decoded::Char(c) => {
+            DecodedChar::Char(c) => {
                 if encoder.put(c, out) {
                     continue;
                 }
@@ -188,20 +194,20 @@ fn convert(data: &[u8], plan: &Plan, first: bool, out: &mut Vec<u8>) -> Result<b
                 }
                 if !missing.drop && !missing.ignore {
                     encoder.end(out);
-                    return Err(Stop::Invalid(at));
+                    return Err(IconvStop::Invalid(at));
                 }
                 clean &= missing.drop;
             }
-            Decoded::Invalid if missing.drop => {}
-            Decoded::Invalid if missing.ignore => clean = false,
-            Decoded::Invalid => {
+            DecodedChar::Invalid if missing.drop => {}
+            DecodedChar::Invalid if missing.ignore => clean = false,
+            DecodedChar::Invalid => {
                 encoder.end(out);
-                return Err(Stop::Invalid(at));
+                return Err(IconvStop::Invalid(at));
             }
-            Decoded::Incomplete if missing.drop => return Ok(clean),
-            Decoded::Incomplete => {
+            DecodedChar::Incomplete if missing.drop => return Ok(clean),
+            DecodedChar::Incomplete => {
                 encoder.end(out);
-                return Err(Stop::Incomplete);
+                return Err(IconvStop::Incomplete);
             }
         }
     }

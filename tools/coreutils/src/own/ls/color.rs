@@ -1,12 +1,12 @@
 //! Colours of names by `LS_COLORS` (`dir_colors(5)`).
 
-use box_sys::{Kind, Stat};
+use box_sys::{FileKind, Stat};
 
-use super::entry::Entry;
+use super::entry::LsEntry;
 
 /// Escape sequences by kind of file and by suffix.
 #[derive(Clone)]
-pub(super) struct Colors {
+pub(super) struct LsColors {
     codes: Vec<(Vec<u8>, Vec<u8>)>,
     suffixes: Vec<(Vec<u8>, Vec<u8>)>,
 }
@@ -29,8 +29,8 @@ const DEFAULTS: [(&str, &str); 14] = [
     ("tw", "30;42"),
 ];
 
-impl Colors {
-    pub(super) fn new(variable: Option<&[u8]>) -> Colors {
+impl LsColors {
+    pub(super) fn new(variable: Option<&[u8]>) -> LsColors {
         let mut codes: Vec<(Vec<u8>, Vec<u8>)> =
             DEFAULTS.iter().map(|(k, v)| (k.as_bytes().to_vec(), v.as_bytes().to_vec())).collect();
         let mut suffixes = Vec::new();
@@ -42,7 +42,7 @@ impl Colors {
                 None => codes.push((key.to_vec(), value.to_vec())),
             }
         }
-        Colors { codes, suffixes }
+        LsColors { codes, suffixes }
     }
 
     fn code(&self, key: &str) -> Option<&[u8]> {
@@ -56,8 +56,8 @@ impl Colors {
     }
 
     /// The code for an entry, if it is coloured.
-    pub(super) fn of(&self, e: &Entry) -> Option<&[u8]> {
-        if e.kind == Some(Kind::Symlink) {
+    pub(super) fn of(&self, e: &LsEntry) -> Option<&[u8]> {
+        if e.kind == Some(FileKind::Symlink) {
             let (_, target) = e.target.as_ref()?;
             if target.is_none() && self.marks_broken_links() {
                 return self.code("or").or_else(|| self.code("ln"));
@@ -82,24 +82,24 @@ impl Colors {
     fn of_file(&self, name: &[u8], stat: Option<&Stat>) -> Option<&[u8]> {
         let s = stat?;
         let special = match s.kind {
-            Kind::Dir => match (s.mode & 0o1000 != 0, s.mode & 0o002 != 0) {
+            FileKind::Dir => match (s.mode & 0o1000 != 0, s.mode & 0o002 != 0) {
                 (true, true) => self.code("tw"),
                 (false, true) => self.code("ow"),
                 (true, false) => self.code("st"),
                 _ => None,
             }
             .or_else(|| self.code("di")),
-            Kind::Symlink => self.code("ln"),
-            Kind::Fifo => self.code("pi"),
-            Kind::Socket => self.code("so"),
-            Kind::BlockDevice => self.code("bd"),
-            Kind::CharDevice => self.code("cd"),
-            Kind::File if s.mode & 0o4000 != 0 => self.code("su"),
-            Kind::File if s.mode & 0o2000 != 0 => self.code("sg"),
-            Kind::File if s.mode & 0o111 != 0 => self.code("ex"),
-            Kind::File => None,
+            FileKind::Symlink => self.code("ln"),
+            FileKind::Fifo => self.code("pi"),
+            FileKind::Socket => self.code("so"),
+            FileKind::BlockDevice => self.code("bd"),
+            FileKind::CharDevice => self.code("cd"),
+            FileKind::File if s.mode & 0o4000 != 0 => self.code("su"),
+            FileKind::File if s.mode & 0o2000 != 0 => self.code("sg"),
+            FileKind::File if s.mode & 0o111 != 0 => self.code("ex"),
+            FileKind::File => None,
         };
-        if special.is_some() || s.kind != Kind::File {
+        if special.is_some() || s.kind != FileKind::File {
             return special;
         }
         let suffix = self

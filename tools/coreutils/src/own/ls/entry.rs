@@ -3,35 +3,35 @@
 use std::cmp::Ordering;
 
 use box_applet::Ctx;
-use box_sys::{Kind, Stat, meta};
+use box_sys::{FileKind, Stat, meta};
 
-use super::options::{Indicator, Plan, Sort};
+use super::options::{Indicator, LsPlan, Sort};
 use crate::common::{locale, quote};
 use crate::own::sort::version;
 
-pub(super) struct Entry {
+pub(super) struct LsEntry {
     pub name: Vec<u8>,
     /// As shown, without padding for alignment.
     pub quoted: Vec<u8>,
     pub stat: Option<Stat>,
-    pub kind: Option<Kind>,
+    pub kind: Option<FileKind>,
     /// Of a symbolic link: its text, and what it points to if that matters.
     pub target: Option<(Vec<u8>, Option<Stat>)>,
 }
 
-impl Entry {
+impl LsEntry {
     /// `path` is the name to look the file up by.
     pub(super) fn new(
-        plan: &Plan,
+        plan: &LsPlan,
         ctx: &Ctx<'_>,
         name: Vec<u8>,
         path: &[u8],
         stat: Option<Stat>,
-    ) -> Entry {
+    ) -> LsEntry {
         let quoted = plan.display(&name);
         let kind = stat.map(|s| s.kind);
         let mut target = None;
-        if kind == Some(Kind::Symlink) && plan.needs_target {
+        if kind == Some(FileKind::Symlink) && plan.needs_target {
             let full = ctx.path(path);
             let text = std::fs::read_link(&full)
                 .map(|t| box_sys::path::to_bytes(&t).to_vec())
@@ -39,7 +39,7 @@ impl Entry {
             let seen = if plan.checks_targets { meta::stat(&full, true).ok() } else { None };
             target = Some((text, seen));
         }
-        Entry { name, quoted, stat, kind, target }
+        LsEntry { name, quoted, stat, kind, target }
     }
 
     /// The character after the name (`-F`, `-p`, `--file-type`).
@@ -48,7 +48,7 @@ impl Entry {
     }
 
     /// Columns the name takes, indicator included.
-    pub(super) fn width(&self, plan: &Plan, quotes: bool) -> usize {
+    pub(super) fn width(&self, plan: &LsPlan, quotes: bool) -> usize {
         locale::text_width(&self.quoted)
             + usize::from(self.indicator(plan.indicator).is_some())
             + usize::from(quotes && !self.has_quotes())
@@ -60,22 +60,24 @@ impl Entry {
 }
 
 /// The indicator of a kind.
-pub(super) fn mark(kind: Option<Kind>, stat: Option<&Stat>, how: Indicator) -> Option<u8> {
+pub(super) fn mark(kind: Option<FileKind>, stat: Option<&Stat>, how: Indicator) -> Option<u8> {
     let kind = kind?;
     if how == Indicator::None {
         return None;
     }
-    if kind == Kind::Dir {
+    if kind == FileKind::Dir {
         return Some(b'/');
     }
     if how == Indicator::Slash {
         return None;
     }
     match kind {
-        Kind::Symlink => Some(b'@'),
-        Kind::Fifo => Some(b'|'),
-        Kind::Socket => Some(b'='),
-        Kind::File if how == Indicator::Classify && stat.is_some_and(|s| s.mode & 0o111 != 0) => {
+        FileKind::Symlink => Some(b'@'),
+        FileKind::Fifo => Some(b'|'),
+        FileKind::Socket => Some(b'='),
+        FileKind::File
+            if how == Indicator::Classify && stat.is_some_and(|s| s.mode & 0o111 != 0) =>
+        {
             Some(b'*')
         }
         _ => None,
@@ -87,17 +89,19 @@ fn extension(name: &[u8]) -> &[u8] {
     name.iter().rposition(|c| *c == b'.').map_or(b"", |i| &name[i..])
 }
 
-impl Plan {
+impl LsPlan {
     /// Sorts as the options say.
-    pub(super) fn sort(&self, list: &mut [Entry]) {
-        let dir = |e: &Entry| {
-            e.kind == Some(Kind::Dir)
-                || e.kind == Some(Kind::Symlink)
-                    && e.target.as_ref().is_some_and(|t| t.1.is_some_and(|s| s.kind == Kind::Dir))
+    pub(super) fn sort(&self, list: &mut [LsEntry]) {
+        let dir = |e: &LsEntry| {
+            e.kind == Some(FileKind::Dir)
+                || e.kind == Some(FileKind::Symlink)
+                    && e.target
+                        .as_ref()
+                        .is_some_and(|t| t.1.is_some_and(|s| s.kind == FileKind::Dir))
         };
-        let time = |e: &Entry| e.stat.as_ref().map_or(0, |s| self.time_of(s));
-        let size = |e: &Entry| e.stat.as_ref().map_or(0, |s| s.size);
-        let key = |a: &Entry, b: &Entry| -> Ordering {
+        let time = |e: &LsEntry| e.stat.as_ref().map_or(0, |s| self.time_of(s));
+        let size = |e: &LsEntry| e.stat.as_ref().map_or(0, |s| s.size);
+        let key = |a: &LsEntry, b: &LsEntry| -> Ordering {
             let order = match self.sort {
                 Sort::None => return Ordering::Equal,
                 Sort::Name => Ordering::Equal,

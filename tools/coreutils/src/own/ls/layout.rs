@@ -1,18 +1,18 @@
 //! Columns, rows, commas: all formats but the long one.
 
-use super::entry::Entry;
-use super::options::{Format, Indicator, Plan};
-use crate::common::quote::Style;
+use super::entry::LsEntry;
+use super::options::{Indicator, LsFormat, LsPlan};
+use crate::common::quote::QuoteStyle;
 use crate::own::stat::blocks;
 
-impl Plan {
+impl LsPlan {
     /// Whether names without quotes get a space where others have a quote.
     pub(super) fn aligns_quotes(&self) -> bool {
-        let style = matches!(self.quoting, Style::Shell | Style::ShellEscape);
+        let style = matches!(self.quoting, QuoteStyle::Shell | QuoteStyle::ShellEscape);
         style
             && match self.format {
-                Format::Long => true,
-                Format::Columns | Format::Across => self.width > 0,
+                LsFormat::Long => true,
+                LsFormat::Columns | LsFormat::Across => self.width > 0,
                 _ => false,
             }
     }
@@ -33,7 +33,13 @@ pub(super) fn push_color(out: &mut Vec<u8>, code: Option<&[u8]>, text: &[u8]) {
 }
 
 /// Appends a name with colour, indicator and the space that aligns it with quoted ones.
-pub(super) fn name(out: &mut Vec<u8>, plan: &Plan, e: &Entry, quotes: bool, indicator: Indicator) {
+pub(super) fn name(
+    out: &mut Vec<u8>,
+    plan: &LsPlan,
+    e: &LsEntry,
+    quotes: bool,
+    indicator: Indicator,
+) {
     if quotes && !e.has_quotes() {
         out.push(b' ');
     }
@@ -49,25 +55,25 @@ pub(super) fn name(out: &mut Vec<u8>, plan: &Plan, e: &Entry, quotes: bool, indi
 }
 
 /// What stands before the name: inode and blocks.
-struct Front {
+struct FrontColumns {
     inode: usize,
     blocks: usize,
 }
 
-impl Front {
-    fn new(plan: &Plan, entries: &[Entry]) -> Front {
-        let widest = |f: &dyn Fn(&Entry) -> String, on: bool| {
+impl FrontColumns {
+    fn new(plan: &LsPlan, entries: &[LsEntry]) -> FrontColumns {
+        let widest = |f: &dyn Fn(&LsEntry) -> String, on: bool| {
             if on { entries.iter().map(|e| f(e).len()).max().unwrap_or(0) } else { 0 }
         };
         // In a comma list nothing is aligned.
-        let aligned = plan.format != Format::Commas;
-        Front {
+        let aligned = plan.format != LsFormat::Commas;
+        FrontColumns {
             inode: widest(&inode, plan.inode && aligned),
             blocks: widest(&|e| block(plan, e), plan.blocks && aligned),
         }
     }
 
-    fn push(&self, out: &mut Vec<u8>, plan: &Plan, e: &Entry) {
+    fn push(&self, out: &mut Vec<u8>, plan: &LsPlan, e: &LsEntry) {
         if plan.inode {
             out.extend_from_slice(format!("{:>w$} ", inode(e), w = self.inode).as_bytes());
         }
@@ -79,7 +85,7 @@ impl Front {
         }
     }
 
-    fn width(&self, plan: &Plan, e: &Entry) -> usize {
+    fn width(&self, plan: &LsPlan, e: &LsEntry) -> usize {
         let mut w = 0;
         if plan.inode {
             w += self.inode.max(inode(e).len()) + 1;
@@ -91,38 +97,38 @@ impl Front {
     }
 }
 
-fn inode(e: &Entry) -> String {
+fn inode(e: &LsEntry) -> String {
     e.stat.as_ref().map_or_else(|| "?".to_string(), |s| s.ino.to_string())
 }
 
-fn block(plan: &Plan, e: &Entry) -> String {
+fn block(plan: &LsPlan, e: &LsEntry) -> String {
     e.stat.as_ref().map_or_else(|| "?".to_string(), |s| plan.block_scale.show(blocks(s) * 512))
 }
 
-pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, entries: &[Entry]) {
-    let front = Front::new(plan, entries);
-    let quotes = plan.aligns_quotes() && entries.iter().any(Entry::has_quotes);
-    let item = |out: &mut Vec<u8>, e: &Entry| {
+pub(super) fn show(out: &mut Vec<u8>, plan: &LsPlan, entries: &[LsEntry]) {
+    let front = FrontColumns::new(plan, entries);
+    let quotes = plan.aligns_quotes() && entries.iter().any(LsEntry::has_quotes);
+    let item = |out: &mut Vec<u8>, e: &LsEntry| {
         front.push(out, plan, e);
         name(out, plan, e, quotes, plan.indicator);
     };
-    let width = |e: &Entry| front.width(plan, e) + e.width(plan, quotes);
+    let width = |e: &LsEntry| front.width(plan, e) + e.width(plan, quotes);
     match plan.format {
-        Format::OnePerLine | Format::Long => {
+        LsFormat::OnePerLine | LsFormat::Long => {
             for e in entries {
                 item(out, e);
                 out.push(plan.end);
             }
         }
-        Format::Commas => commas(out, plan, entries, &item, &width),
-        Format::Columns | Format::Across => grid(out, plan, entries, &item, &width),
+        LsFormat::Commas => commas(out, plan, entries, &item, &width),
+        LsFormat::Columns | LsFormat::Across => grid(out, plan, entries, &item, &width),
     }
 }
 
-type Item<'a> = &'a dyn Fn(&mut Vec<u8>, &Entry);
-type Width<'a> = &'a dyn Fn(&Entry) -> usize;
+type Item<'a> = &'a dyn Fn(&mut Vec<u8>, &LsEntry);
+type Width<'a> = &'a dyn Fn(&LsEntry) -> usize;
 
-fn commas(out: &mut Vec<u8>, plan: &Plan, entries: &[Entry], item: Item<'_>, width: Width<'_>) {
+fn commas(out: &mut Vec<u8>, plan: &LsPlan, entries: &[LsEntry], item: Item<'_>, width: Width<'_>) {
     let mut at = 0;
     for (i, e) in entries.iter().enumerate() {
         let w = width(e);
@@ -147,8 +153,8 @@ fn commas(out: &mut Vec<u8>, plan: &Plan, entries: &[Entry], item: Item<'_>, wid
 /// Least width of a column: one character and two spaces.
 const MIN_COLUMN: usize = 3;
 
-fn grid(out: &mut Vec<u8>, plan: &Plan, entries: &[Entry], item: Item<'_>, width: Width<'_>) {
-    let down = plan.format == Format::Columns;
+fn grid(out: &mut Vec<u8>, plan: &LsPlan, entries: &[LsEntry], item: Item<'_>, width: Width<'_>) {
+    let down = plan.format == LsFormat::Columns;
     let n = entries.len();
     if n == 0 {
         return;

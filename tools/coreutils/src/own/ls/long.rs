@@ -1,17 +1,17 @@
 //! The long format.
 
-use box_sys::{Kind, Names, Stat};
+use box_sys::{AccountNames, FileKind, Stat};
 use box_text::time::{civil, strftime};
 
-use super::entry::{self, Entry};
+use super::entry::{self, LsEntry};
 use super::layout::{name, push_color};
-use super::options::{Indicator, Plan};
+use super::options::{Indicator, LsPlan};
 use crate::own::stat::{blocks, mode_string};
 
 /// Half of 365.2425 days: times older than this show the year.
 const HALF_YEAR: i64 = 31_556_952 / 2;
 
-fn time_text(plan: &Plan, t: u64) -> Vec<u8> {
+fn time_text(plan: &LsPlan, t: u64) -> Vec<u8> {
     let (s, n) = civil::split_nanos(t);
     // A file changed during the listing is recent too.
     let recent = plan.now - HALF_YEAR < s && s <= plan.now + 5;
@@ -21,9 +21,9 @@ fn time_text(plan: &Plan, t: u64) -> Vec<u8> {
     out
 }
 
-fn size_text(plan: &Plan, s: &Stat) -> String {
+fn size_text(plan: &LsPlan, s: &Stat) -> String {
     match s.kind {
-        Kind::CharDevice | Kind::BlockDevice => "0, 0".to_string(),
+        FileKind::CharDevice | FileKind::BlockDevice => "0, 0".to_string(),
         _ => plan.size_scale.show(s.size),
     }
 }
@@ -40,7 +40,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(plan: &Plan, names: &Names, stat: Option<&Stat>) -> Row {
+    fn of(plan: &LsPlan, names: &AccountNames, stat: Option<&Stat>) -> Row {
         let Some(s) = stat else {
             let unknown = || "?".to_string();
             return Row {
@@ -71,7 +71,7 @@ fn widest(rows: &[Row], cell: fn(&Row) -> &String) -> usize {
     rows.iter().map(|row| cell(row).len()).max().unwrap_or(0)
 }
 
-pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, names: &Names, entries: &[Entry]) {
+pub(super) fn show(out: &mut Vec<u8>, plan: &LsPlan, names: &AccountNames, entries: &[LsEntry]) {
     let rows: Vec<Row> = entries.iter().map(|e| Row::of(plan, names, e.stat.as_ref())).collect();
     // Numbers are aligned right, names left.
     let number = |out: &mut Vec<u8>, row: &Row, cell: fn(&Row) -> &String, width: usize| {
@@ -94,7 +94,7 @@ pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, names: &Names, entries: &[Ent
     let (links, size) = (column(|r| &r.links), column(|r| &r.size));
     let times = entries.iter().filter_map(|e| e.stat.as_ref());
     let time_width = times.map(|s| time_text(plan, plan.time_of(s)).len()).max().unwrap_or(1);
-    let quotes = plan.aligns_quotes() && entries.iter().any(Entry::has_quotes);
+    let quotes = plan.aligns_quotes() && entries.iter().any(LsEntry::has_quotes);
     for (entry, row) in entries.iter().zip(&rows) {
         for (_, (cell, width)) in before.iter().filter(|(shown, _)| *shown) {
             number(out, row, *cell, *width);
@@ -124,9 +124,9 @@ pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, names: &Names, entries: &[Ent
 }
 
 /// A name, and what it points to.
-fn name_and_target(out: &mut Vec<u8>, plan: &Plan, entry: &Entry, quotes: bool) {
+fn name_and_target(out: &mut Vec<u8>, plan: &LsPlan, entry: &LsEntry, quotes: bool) {
     // The link itself bears no indicator here: its target does.
-    let is_link = entry.kind == Some(Kind::Symlink) && entry.target.is_some();
+    let is_link = entry.kind == Some(FileKind::Symlink) && entry.target.is_some();
     let indicator = if is_link { Indicator::None } else { plan.indicator };
     name(out, plan, entry, quotes, indicator);
     let Some((text, target)) = &entry.target else { return };

@@ -17,11 +17,11 @@ mod options;
 use std::io::Write;
 
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Names, Stat, meta};
+use box_sys::{AccountNames, FileKind, Stat, meta};
 
 use crate::common::{input, paths, quote};
-use entry::Entry;
-use options::{Follow, Format, Plan, Wrong};
+use entry::LsEntry;
+use options::{LsFollow, LsFormat, LsPlan, LsUsageError};
 
 /// Trouble with an operand, and with something below one.
 const MINOR: u8 = 1;
@@ -33,28 +33,28 @@ pub(crate) fn ls(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 /// `ls -C -b`
 pub(crate) fn dir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    run(ctx, args, Some(Format::Columns))
+    run(ctx, args, Some(LsFormat::Columns))
 }
 
 /// `ls -l -b`
 pub(crate) fn vdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    run(ctx, args, Some(Format::Long))
+    run(ctx, args, Some(LsFormat::Long))
 }
 
-struct List<'a, 'c> {
+struct LsRun<'a, 'c> {
     ctx: &'a mut Ctx<'c>,
-    plan: Plan,
-    names: Names,
+    plan: LsPlan,
+    names: AccountNames,
     status: u8,
     out: Vec<u8>,
 }
 
-fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], default: Option<Format>) -> Ended {
+fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], default: Option<LsFormat>) -> Ended {
     let p = options::SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
-    let plan = Plan::new(ctx, &p, default).map_err(|wrong| match wrong {
+    let plan = LsPlan::new(ctx, &p, default).map_err(|wrong| match wrong {
         // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
-        Wrong::Word(text) => input::usage_error(ctx, &[&text]),
-        Wrong::Other(text) => {
+        LsUsageError::Word(text) => input::usage_error(ctx, &[&text]),
+        LsUsageError::Other(text) => {
             ctx.error_bytes(&[&text]);
             Exit::USAGE
         }
@@ -63,13 +63,13 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], default: Option<Format>) -> Ended {
     if operands.is_empty() {
         operands.push(b".".to_vec());
     }
-    let mut list = List { ctx, plan, names: Names::load(), status: 0, out: Vec::new() };
+    let mut list = LsRun { ctx, plan, names: AccountNames::load(), status: 0, out: Vec::new() };
     list.operands(&operands);
     let _ = list.flush();
     Ok(Exit(list.status))
 }
 
-impl List<'_, '_> {
+impl LsRun<'_, '_> {
     fn trouble(&mut self, status: u8) {
         self.status = self.status.max(status);
     }
@@ -87,8 +87,8 @@ impl List<'_, '_> {
             match self.stat_operand(operand) {
                 Ok(stat) => {
                     let name = operand.clone();
-                    let entry = Entry::new(&self.plan, self.ctx, name, operand, Some(stat));
-                    let lists = stat.kind == Kind::Dir && !self.plan.directory;
+                    let entry = LsEntry::new(&self.plan, self.ctx, name, operand, Some(stat));
+                    let lists = stat.kind == FileKind::Dir && !self.plan.directory;
                     if lists { dirs.push(entry) } else { files.push(entry) }
                 }
                 Err(e) => {
@@ -111,12 +111,12 @@ impl List<'_, '_> {
     fn stat_operand(&self, operand: &[u8]) -> std::io::Result<Stat> {
         let path = self.ctx.path(operand);
         let follow = match self.plan.follow {
-            Follow::Always | Follow::Operands => true,
-            Follow::OperandDirs => meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir),
-            Follow::Never => false,
+            LsFollow::Always | LsFollow::Operands => true,
+            LsFollow::OperandDirs => meta::stat(&path, true).is_ok_and(|s| s.kind == FileKind::Dir),
+            LsFollow::Never => false,
         };
         meta::stat(&path, follow).or_else(|e| {
-            if follow && self.plan.follow != Follow::Always {
+            if follow && self.plan.follow != LsFollow::Always {
                 meta::stat(&path, false)
             } else {
                 Err(e)
@@ -125,7 +125,7 @@ impl List<'_, '_> {
     }
 
     /// Lists directories and, with `-R`, those in them.
-    fn directories(&mut self, dirs: Vec<Entry>, headers: bool, mut first: bool) {
+    fn directories(&mut self, dirs: Vec<LsEntry>, headers: bool, mut first: bool) {
         // Those still to list, the next one last; whether each was an operand.
         let mut todo: Vec<(Vec<u8>, bool)> =
             dirs.into_iter().rev().map(|d| (d.name, true)).collect();
@@ -143,7 +143,7 @@ impl List<'_, '_> {
                 self.header(&dir, first);
             }
             first = false;
-            if self.plan.format == Format::Long || self.plan.blocks {
+            if self.plan.format == LsFormat::Long || self.plan.blocks {
                 let stats = entries.iter().filter_map(|e| e.stat.as_ref());
                 let total: u64 = stats.map(super::stat::blocks).sum();
                 let shown = self.plan.block_scale.show(total * 512);
@@ -156,7 +156,7 @@ impl List<'_, '_> {
             }
             if self.plan.recursive {
                 let below = entries.iter().rev().filter(|e| {
-                    e.kind == Some(Kind::Dir) && !matches!(e.name.as_slice(), b"." | b"..")
+                    e.kind == Some(FileKind::Dir) && !matches!(e.name.as_slice(), b"." | b"..")
                 });
                 todo.extend(below.map(|e| (paths::join(&dir, &e.name), false)));
             }
@@ -170,14 +170,14 @@ impl List<'_, '_> {
         }
         // A colon in a name is quoted, so that the header's own stands out.
         let shown = match self.plan.quoting {
-            quote::Style::ShellEscape => quote::colon(dir),
+            quote::QuoteStyle::ShellEscape => quote::colon(dir),
             style => quote::quoted(dir, style),
         };
         self.out.extend_from_slice(&shown);
         self.out.extend_from_slice(b":\n");
     }
 
-    fn read(&mut self, dir: &[u8]) -> std::io::Result<Vec<Entry>> {
+    fn read(&mut self, dir: &[u8]) -> std::io::Result<Vec<LsEntry>> {
         let mut names = Vec::new();
         for e in std::fs::read_dir(self.ctx.path(dir))? {
             let e = e?;
@@ -198,7 +198,7 @@ impl List<'_, '_> {
             let full = self.ctx.path(&path);
             let mut stat = None;
             if self.plan.needs_stat || kind.is_none() {
-                let follow = self.plan.follow == Follow::Always;
+                let follow = self.plan.follow == LsFollow::Always;
                 match meta::stat(&full, follow)
                     .or_else(|e| if follow { meta::stat(&full, false) } else { Err(e) })
                 {
@@ -209,15 +209,15 @@ impl List<'_, '_> {
                     }
                 }
             }
-            let mut e = Entry::new(&self.plan, self.ctx, name, &path, stat);
+            let mut e = LsEntry::new(&self.plan, self.ctx, name, &path, stat);
             if e.kind.is_none() {
                 e.kind = kind.map(|k| {
                     if k.is_dir() {
-                        Kind::Dir
+                        FileKind::Dir
                     } else if k.is_symlink() {
-                        Kind::Symlink
+                        FileKind::Symlink
                     } else {
-                        Kind::File
+                        FileKind::File
                     }
                 });
             }
@@ -227,9 +227,9 @@ impl List<'_, '_> {
         Ok(out)
     }
 
-    fn show(&mut self, entries: &[Entry]) {
+    fn show(&mut self, entries: &[LsEntry]) {
         match self.plan.format {
-            Format::Long => long::show(&mut self.out, &self.plan, &self.names, entries),
+            LsFormat::Long => long::show(&mut self.out, &self.plan, &self.names, entries),
             _ => layout::show(&mut self.out, &self.plan, entries),
         }
     }

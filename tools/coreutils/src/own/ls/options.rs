@@ -2,21 +2,21 @@
 
 mod chosen;
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 use box_applet::{Ctx, clock};
 use box_sys::Stat;
-use box_text::glob::{Options as GlobOptions, Pattern};
+use box_text::glob::{GlobOptions, GlobPattern};
 use box_text::time::Zone;
 
-use super::color::Colors;
-use crate::common::number::{self, Scale};
-use crate::common::quote::{self, Style};
+use super::color::LsColors;
+use crate::common::number::{self, SizeScale};
+use crate::common::quote::{self, QuoteStyle};
 
-use chosen::Chosen;
+use chosen::LsChoices;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flag {
+pub(super) enum LsFlag {
     AccessTime,
     Across,
     All,
@@ -77,75 +77,75 @@ pub(super) enum Flag {
     Zero,
 }
 
-pub(super) const SPEC: Spec<Flag> = Spec::new(
+pub(super) const SPEC: Spec<LsFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "List information about the FILEs (the current directory by default).\nSort entries alphabetically if none of -cftuvSUX nor --sort is specified.",
     &[
-        Opt::new(Flag::All, 'a', "all").says("do not ignore entries starting with ."),
-        Opt::new(Flag::AlmostAll, 'A', "almost-all").says("do not list implied . and .."),
-        Opt::long(Flag::Author, "author").says("with -l, print the author of each file"),
-        Opt::new(Flag::Escape, 'b', "escape").says("print C-style escapes for nongraphic characters"),
-        Opt::long(Flag::BlockSize, "block-size").takes("SIZE", "with -l, scale sizes by SIZE when printing them"),
-        Opt::new(Flag::IgnoreBackups, 'B', "ignore-backups").says("do not list implied entries ending with ~"),
-        Opt::new(Flag::Ctime, 'c', "").says("with -lt: sort by, and show, ctime; with -l: show ctime\nand sort by name; otherwise: sort by ctime, newest first"),
-        Opt::new(Flag::Columns, 'C', "").says("list entries by columns"),
-        Opt::long(Flag::Color, "color").may_take("WHEN", "color the output WHEN: always (default), auto, never"),
-        Opt::new(Flag::Directory, 'd', "directory").says("list directories themselves, not their contents"),
-        Opt::new(Flag::Dired, 'D', "dired").says("(ignored)"),
-        Opt::new(Flag::Unordered, 'f', "").says("list all entries in directory order"),
-        Opt::new(Flag::Classify, 'F', "").says("append indicator (one of */=>@|) to entries"),
-        Opt::long(Flag::Classify, "classify").may_take("WHEN", "the same, WHEN: always (default), auto, never"),
-        Opt::long(Flag::FileType, "file-type").says("likewise, except do not append '*'"),
-        Opt::long(Flag::Format, "format").takes("WORD", "across -x, commas -m, horizontal -x, long -l,\nsingle-column -1, verbose -l, vertical -C"),
-        Opt::long(Flag::FullTime, "full-time").says("like -l --time-style=full-iso"),
-        Opt::new(Flag::LongWithoutOwner, 'g', "").says("like -l, but do not list owner"),
-        Opt::long(Flag::GroupDirectoriesFirst, "group-directories-first").says("group directories before files"),
-        Opt::new(Flag::NoGroup, 'G', "no-group").says("in a long listing, don't print group names"),
-        Opt::new(Flag::HumanReadable, 'h', "human-readable").says("with -l and -s, print sizes like 1K 234M 2G etc."),
-        Opt::long(Flag::Si, "si").says("likewise, but use powers of 1000 not 1024"),
-        Opt::new(Flag::DereferenceCommandLine, 'H', "dereference-command-line").says("follow symbolic links listed on the command line"),
-        Opt::long(Flag::DereferenceDirs, "dereference-command-line-symlink-to-dir").says("follow each command line symbolic link that\npoints to a directory"),
-        Opt::long(Flag::Hide, "hide").takes("PATTERN", "do not list implied entries matching shell PATTERN\n(overridden by -a or -A)"),
-        Opt::long(Flag::Hyperlink, "hyperlink").may_take("WHEN", "(ignored)"),
-        Opt::long(Flag::IndicatorStyle, "indicator-style").takes("WORD", "append indicator with style WORD to entry names:\nnone (default), slash (-p), file-type, classify (-F)"),
-        Opt::new(Flag::Inode, 'i', "inode").says("print the index number of each file"),
-        Opt::new(Flag::Ignore, 'I', "ignore").takes("PATTERN", "do not list implied entries matching shell PATTERN"),
-        Opt::new(Flag::Kibibytes, 'k', "kibibytes").says("default to 1024-byte blocks for disk usage"),
-        Opt::new(Flag::Long, 'l', "").says("use a long listing format"),
-        Opt::new(Flag::Dereference, 'L', "dereference").says("when showing file information for a symbolic link,\nshow information for the file the link references"),
-        Opt::new(Flag::Commas, 'm', "").says("fill width with a comma separated list of entries"),
-        Opt::new(Flag::NumericUidGid, 'n', "numeric-uid-gid").says("like -l, but list numeric user and group IDs"),
-        Opt::new(Flag::Literal, 'N', "literal").says("print entry names without quoting"),
-        Opt::new(Flag::LongWithoutGroup, 'o', "").says("like -l, but do not list group information"),
-        Opt::new(Flag::Slash, 'p', "").says("append / indicator to directories"),
-        Opt::new(Flag::HideControlChars, 'q', "hide-control-chars").says("print ? instead of nongraphic characters"),
-        Opt::long(Flag::ShowControlChars, "show-control-chars").says("show nongraphic characters as-is"),
-        Opt::new(Flag::QuoteName, 'Q', "quote-name").says("enclose entry names in double quotes"),
-        Opt::long(Flag::QuotingStyle, "quoting-style").takes("WORD", "literal, locale, shell, shell-always,\nshell-escape, shell-escape-always, c, escape"),
-        Opt::new(Flag::Reverse, 'r', "reverse").says("reverse order while sorting"),
-        Opt::new(Flag::Recursive, 'R', "recursive").says("list subdirectories recursively"),
-        Opt::new(Flag::Size, 's', "size").says("print the allocated size of each file, in blocks"),
-        Opt::new(Flag::BySize, 'S', "").says("sort by file size, largest first"),
-        Opt::long(Flag::Sort, "sort").takes("WORD", "none (-U), size (-S), time (-t), version (-v),\nextension (-X), width"),
-        Opt::long(Flag::Time, "time").takes("WORD", "atime access use (-u), ctime status (-c),\nmtime modification (default), birth creation"),
-        Opt::long(Flag::TimeStyle, "time-style").takes("STYLE", "full-iso, long-iso, iso, locale, or +FORMAT"),
-        Opt::new(Flag::ByTime, 't', "").says("sort by time, newest first"),
-        Opt::new(Flag::Tabsize, 'T', "tabsize").takes("COLS", "assume tab stops at each COLS instead of 8"),
-        Opt::new(Flag::AccessTime, 'u', "").says("with -lt: sort by, and show, access time; with -l: show\naccess time and sort by name; otherwise: sort by access time"),
-        Opt::new(Flag::Unsorted, 'U', "").says("do not sort; list entries in directory order"),
-        Opt::new(Flag::ByVersion, 'v', "").says("natural sort of (version) numbers within text"),
-        Opt::new(Flag::Width, 'w', "width").takes("COLS", "set output width to COLS.  0 means no limit"),
-        Opt::new(Flag::Across, 'x', "").says("list entries by lines instead of by columns"),
-        Opt::new(Flag::ByExtension, 'X', "").says("sort alphabetically by entry extension"),
-        Opt::new(Flag::Context, 'Z', "context").says("print any security context of each file"),
-        Opt::long(Flag::Zero, "zero").says("end each output line with NUL, not newline"),
-        Opt::new(Flag::OnePerLine, '1', "").says("list one file per line"),
+        Opt::new(LsFlag::All, 'a', "all").says("do not ignore entries starting with ."),
+        Opt::new(LsFlag::AlmostAll, 'A', "almost-all").says("do not list implied . and .."),
+        Opt::long(LsFlag::Author, "author").says("with -l, print the author of each file"),
+        Opt::new(LsFlag::Escape, 'b', "escape").says("print C-style escapes for nongraphic characters"),
+        Opt::long(LsFlag::BlockSize, "block-size").takes("SIZE", "with -l, scale sizes by SIZE when printing them"),
+        Opt::new(LsFlag::IgnoreBackups, 'B', "ignore-backups").says("do not list implied entries ending with ~"),
+        Opt::new(LsFlag::Ctime, 'c', "").says("with -lt: sort by, and show, ctime; with -l: show ctime\nand sort by name; otherwise: sort by ctime, newest first"),
+        Opt::new(LsFlag::Columns, 'C', "").says("list entries by columns"),
+        Opt::long(LsFlag::Color, "color").may_take("WHEN", "color the output WHEN: always (default), auto, never"),
+        Opt::new(LsFlag::Directory, 'd', "directory").says("list directories themselves, not their contents"),
+        Opt::new(LsFlag::Dired, 'D', "dired").says("(ignored)"),
+        Opt::new(LsFlag::Unordered, 'f', "").says("list all entries in directory order"),
+        Opt::new(LsFlag::Classify, 'F', "").says("append indicator (one of */=>@|) to entries"),
+        Opt::long(LsFlag::Classify, "classify").may_take("WHEN", "the same, WHEN: always (default), auto, never"),
+        Opt::long(LsFlag::FileType, "file-type").says("likewise, except do not append '*'"),
+        Opt::long(LsFlag::Format, "format").takes("WORD", "across -x, commas -m, horizontal -x, long -l,\nsingle-column -1, verbose -l, vertical -C"),
+        Opt::long(LsFlag::FullTime, "full-time").says("like -l --time-style=full-iso"),
+        Opt::new(LsFlag::LongWithoutOwner, 'g', "").says("like -l, but do not list owner"),
+        Opt::long(LsFlag::GroupDirectoriesFirst, "group-directories-first").says("group directories before files"),
+        Opt::new(LsFlag::NoGroup, 'G', "no-group").says("in a long listing, don't print group names"),
+        Opt::new(LsFlag::HumanReadable, 'h', "human-readable").says("with -l and -s, print sizes like 1K 234M 2G etc."),
+        Opt::long(LsFlag::Si, "si").says("likewise, but use powers of 1000 not 1024"),
+        Opt::new(LsFlag::DereferenceCommandLine, 'H', "dereference-command-line").says("follow symbolic links listed on the command line"),
+        Opt::long(LsFlag::DereferenceDirs, "dereference-command-line-symlink-to-dir").says("follow each command line symbolic link that\npoints to a directory"),
+        Opt::long(LsFlag::Hide, "hide").takes("PATTERN", "do not list implied entries matching shell PATTERN\n(overridden by -a or -A)"),
+        Opt::long(LsFlag::Hyperlink, "hyperlink").may_take("WHEN", "(ignored)"),
+        Opt::long(LsFlag::IndicatorStyle, "indicator-style").takes("WORD", "append indicator with style WORD to entry names:\nnone (default), slash (-p), file-type, classify (-F)"),
+        Opt::new(LsFlag::Inode, 'i', "inode").says("print the index number of each file"),
+        Opt::new(LsFlag::Ignore, 'I', "ignore").takes("PATTERN", "do not list implied entries matching shell PATTERN"),
+        Opt::new(LsFlag::Kibibytes, 'k', "kibibytes").says("default to 1024-byte blocks for disk usage"),
+        Opt::new(LsFlag::Long, 'l', "").says("use a long listing format"),
+        Opt::new(LsFlag::Dereference, 'L', "dereference").says("when showing file information for a symbolic link,\nshow information for the file the link references"),
+        Opt::new(LsFlag::Commas, 'm', "").says("fill width with a comma separated list of entries"),
+        Opt::new(LsFlag::NumericUidGid, 'n', "numeric-uid-gid").says("like -l, but list numeric user and group IDs"),
+        Opt::new(LsFlag::Literal, 'N', "literal").says("print entry names without quoting"),
+        Opt::new(LsFlag::LongWithoutGroup, 'o', "").says("like -l, but do not list group information"),
+        Opt::new(LsFlag::Slash, 'p', "").says("append / indicator to directories"),
+        Opt::new(LsFlag::HideControlChars, 'q', "hide-control-chars").says("print ? instead of nongraphic characters"),
+        Opt::long(LsFlag::ShowControlChars, "show-control-chars").says("show nongraphic characters as-is"),
+        Opt::new(LsFlag::QuoteName, 'Q', "quote-name").says("enclose entry names in double quotes"),
+        Opt::long(LsFlag::QuotingStyle, "quoting-style").takes("WORD", "literal, locale, shell, shell-always,\nshell-escape, shell-escape-always, c, escape"),
+        Opt::new(LsFlag::Reverse, 'r', "reverse").says("reverse order while sorting"),
+        Opt::new(LsFlag::Recursive, 'R', "recursive").says("list subdirectories recursively"),
+        Opt::new(LsFlag::Size, 's', "size").says("print the allocated size of each file, in blocks"),
+        Opt::new(LsFlag::BySize, 'S', "").says("sort by file size, largest first"),
+        Opt::long(LsFlag::Sort, "sort").takes("WORD", "none (-U), size (-S), time (-t), version (-v),\nextension (-X), width"),
+        Opt::long(LsFlag::Time, "time").takes("WORD", "atime access use (-u), ctime status (-c),\nmtime modification (default), birth creation"),
+        Opt::long(LsFlag::TimeStyle, "time-style").takes("STYLE", "full-iso, long-iso, iso, locale, or +FORMAT"),
+        Opt::new(LsFlag::ByTime, 't', "").says("sort by time, newest first"),
+        Opt::new(LsFlag::Tabsize, 'T', "tabsize").takes("COLS", "assume tab stops at each COLS instead of 8"),
+        Opt::new(LsFlag::AccessTime, 'u', "").says("with -lt: sort by, and show, access time; with -l: show\naccess time and sort by name; otherwise: sort by access time"),
+        Opt::new(LsFlag::Unsorted, 'U', "").says("do not sort; list entries in directory order"),
+        Opt::new(LsFlag::ByVersion, 'v', "").says("natural sort of (version) numbers within text"),
+        Opt::new(LsFlag::Width, 'w', "width").takes("COLS", "set output width to COLS.  0 means no limit"),
+        Opt::new(LsFlag::Across, 'x', "").says("list entries by lines instead of by columns"),
+        Opt::new(LsFlag::ByExtension, 'X', "").says("sort alphabetically by entry extension"),
+        Opt::new(LsFlag::Context, 'Z', "context").says("print any security context of each file"),
+        Opt::long(LsFlag::Zero, "zero").says("end each output line with NUL, not newline"),
+        Opt::new(LsFlag::OnePerLine, '1', "").says("list one file per line"),
     ],
 )
 .after("Exit status:\n 0  if OK,\n 1  if minor problems (e.g., cannot access subdirectory),\n 2  if serious trouble (e.g., cannot access command-line argument).");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum LsFormat {
     OnePerLine,
     Columns,
     Across,
@@ -174,7 +174,7 @@ pub(super) enum Indicator {
 
 /// Which symbolic links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Follow {
+pub(super) enum LsFollow {
     Never,
     Operands,
     /// Operands that point to directories.
@@ -182,26 +182,26 @@ pub(super) enum Follow {
     Always,
 }
 
-pub(super) struct Plan {
-    pub format: Format,
+pub(super) struct LsPlan {
+    pub format: LsFormat,
     pub sort: Sort,
     pub reverse: bool,
     pub dirs_first: bool,
     pub all: bool,
     almost_all: bool,
     ignore_backups: bool,
-    ignore: Vec<Pattern>,
-    hide: Vec<Pattern>,
+    ignore: Vec<GlobPattern>,
+    hide: Vec<GlobPattern>,
     pub directory: bool,
     pub recursive: bool,
-    pub follow: Follow,
+    pub follow: LsFollow,
     pub indicator: Indicator,
-    pub quoting: Style,
+    pub quoting: QuoteStyle,
     pub hide_control: bool,
     pub inode: bool,
     pub blocks: bool,
-    pub block_scale: Scale,
-    pub size_scale: Scale,
+    pub block_scale: SizeScale,
+    pub size_scale: SizeScale,
     pub owner: bool,
     pub group: bool,
     pub author: bool,
@@ -210,7 +210,7 @@ pub(super) struct Plan {
     pub width: usize,
     pub tab: usize,
     pub end: u8,
-    pub colors: Option<Colors>,
+    pub colors: Option<LsColors>,
     /// `m`, `a` or `c`: which time is shown and sorted by.
     time: u8,
     /// Formats of recent and of older times.
@@ -224,94 +224,104 @@ pub(super) struct Plan {
 }
 
 /// What is wrong with the options, as a message.
-pub(super) enum Wrong {
+pub(super) enum LsUsageError {
     /// A word that is none of those that an option takes.
     Word(Vec<u8>),
     Other(Vec<u8>),
 }
 
-fn bad(value: &[u8], option: &str) -> Wrong {
+fn bad(value: &[u8], option: &str) -> LsUsageError {
     let shown = quote::always(value);
-    Wrong::Word([b"invalid argument ", &*shown, b" for '--", option.as_bytes(), b"'"].concat())
+    LsUsageError::Word(
+        [b"invalid argument ", &*shown, b" for '--", option.as_bytes(), b"'"].concat(),
+    )
 }
 
 /// Another thing that is no value of an option.
-fn invalid(what: &[u8], value: &[u8]) -> Wrong {
-    Wrong::Other([what, &*quote::always(value)].concat())
+fn invalid(what: &[u8], value: &[u8]) -> LsUsageError {
+    LsUsageError::Other([what, &*quote::always(value)].concat())
 }
 
 /// A number in an option; `what` is said of one that is none.
-fn count(p: &Parsed<Flag>, flag: Flag, what: &[u8], default: u64) -> Result<u64, Wrong> {
+fn count(
+    p: &ParsedOptions<LsFlag>,
+    flag: LsFlag,
+    what: &[u8],
+    default: u64,
+) -> Result<u64, LsUsageError> {
     match p.last(flag) {
         None => Ok(default),
         Some(text) => number::decimal(text).ok_or_else(|| invalid(what, text)),
     }
 }
 
-impl Plan {
+impl LsPlan {
     /// What the options mean together, for a command whose format is `default`; or a message.
     pub(super) fn new(
         ctx: &Ctx<'_>,
-        p: &Parsed<Flag>,
-        default: Option<Format>,
-    ) -> Result<Plan, Wrong> {
-        let chosen = Chosen::of(ctx, p, default)?;
+        p: &ParsedOptions<LsFlag>,
+        default: Option<LsFormat>,
+    ) -> Result<LsPlan, LsUsageError> {
+        let chosen = LsChoices::of(ctx, p, default)?;
         let (quoting, sort, follow) = (chosen.quoting(default), chosen.sort(), chosen.follow(p));
         let columns = ctx.env.get(b"COLUMNS").and_then(number::decimal).filter(|n| *n > 0);
-        let width = count(p, Flag::Width, b"invalid line width: ", columns.unwrap_or(80))?;
-        let tab = count(p, Flag::Tabsize, b"invalid tab size: ", 8)?;
-        let patterns = |flag: Flag| -> Vec<Pattern> {
+        let width = count(p, LsFlag::Width, b"invalid line width: ", columns.unwrap_or(80))?;
+        let tab = count(p, LsFlag::Tabsize, b"invalid tab size: ", 8)?;
+        let patterns = |flag: LsFlag| -> Vec<GlobPattern> {
             let options = GlobOptions { period: true, ..GlobOptions::default() };
-            p.all(flag).map(|t| Pattern::new(t, options)).collect()
+            p.all(flag).map(|t| GlobPattern::new(t, options)).collect()
         };
         let block_env = [&b"LS_BLOCK_SIZE"[..], b"BLOCK_SIZE"]
             .iter()
             .find_map(|n| ctx.env.get(n))
-            .and_then(Scale::parse);
+            .and_then(SizeScale::parse);
         let style = chosen.time_style.as_deref().or_else(|| ctx.env.get(b"TIME_STYLE"));
-        let colors = chosen.color.then(|| Colors::new(ctx.env.get(b"LS_COLORS")));
-        let dirs_first = p.has(Flag::GroupDirectoriesFirst);
+        let colors = chosen.color.then(|| LsColors::new(ctx.env.get(b"LS_COLORS")));
+        let dirs_first = p.has(LsFlag::GroupDirectoriesFirst);
         let shows_types = matches!(chosen.indicator, Indicator::FileType | Indicator::Classify);
-        let needs_target = chosen.format == Format::Long || colors.is_some() || dirs_first;
-        Ok(Plan {
+        let needs_target = chosen.format == LsFormat::Long || colors.is_some() || dirs_first;
+        Ok(LsPlan {
             format: chosen.format,
             sort,
-            reverse: p.has(Flag::Reverse),
+            reverse: p.has(LsFlag::Reverse),
             dirs_first,
             all: chosen.all,
             almost_all: chosen.almost_all || chosen.all,
-            ignore_backups: p.has(Flag::IgnoreBackups),
-            ignore: patterns(Flag::Ignore),
-            hide: patterns(Flag::Hide),
-            directory: p.has(Flag::Directory),
-            recursive: p.has(Flag::Recursive) && !p.has(Flag::Directory),
+            ignore_backups: p.has(LsFlag::IgnoreBackups),
+            ignore: patterns(LsFlag::Ignore),
+            hide: patterns(LsFlag::Hide),
+            directory: p.has(LsFlag::Directory),
+            recursive: p.has(LsFlag::Recursive) && !p.has(LsFlag::Directory),
             follow,
             indicator: chosen.indicator,
             quoting,
             hide_control: chosen.hide_control
-                && matches!(quoting, Style::Literal | Style::Shell | Style::ShellAlways),
-            inode: p.has(Flag::Inode),
-            blocks: p.has(Flag::Size),
-            block_scale: chosen.scale.or(block_env).unwrap_or(Scale::Units(1024, "")),
-            size_scale: chosen.scale.unwrap_or(Scale::Units(1, "")),
+                && matches!(
+                    quoting,
+                    QuoteStyle::Literal | QuoteStyle::Shell | QuoteStyle::ShellAlways
+                ),
+            inode: p.has(LsFlag::Inode),
+            blocks: p.has(LsFlag::Size),
+            block_scale: chosen.scale.or(block_env).unwrap_or(SizeScale::Units(1024, "")),
+            size_scale: chosen.scale.unwrap_or(SizeScale::Units(1, "")),
             owner: chosen.owner,
             group: chosen.group,
-            author: p.has(Flag::Author),
-            context: p.has(Flag::Context),
+            author: p.has(LsFlag::Author),
+            context: p.has(LsFlag::Context),
             numeric: chosen.numeric,
             width: usize::try_from(width).unwrap_or(usize::MAX),
             tab: usize::try_from(tab).unwrap_or(8),
-            end: if p.has(Flag::Zero) { 0 } else { b'\n' },
+            end: if p.has(LsFlag::Zero) { 0 } else { b'\n' },
             needs_stat: needs_target
                 || matches!(sort, Sort::Time | Sort::Size)
-                || p.has(Flag::Inode)
-                || p.has(Flag::Size)
+                || p.has(LsFlag::Inode)
+                || p.has(LsFlag::Size)
                 || shows_types
-                || follow == Follow::Always,
+                || follow == LsFollow::Always,
             needs_target,
             checks_targets: shows_types
                 || dirs_first
-                || colors.as_ref().is_some_and(Colors::marks_broken_links),
+                || colors.as_ref().is_some_and(LsColors::marks_broken_links),
             colors,
             time: chosen.time.unwrap_or(b'm'),
             time_formats: time_formats(style)?,
@@ -344,7 +354,7 @@ impl Plan {
     }
 }
 
-fn time_formats(style: Option<&[u8]>) -> Result<(Vec<u8>, Vec<u8>), Wrong> {
+fn time_formats(style: Option<&[u8]>) -> Result<(Vec<u8>, Vec<u8>), LsUsageError> {
     let style = style.unwrap_or(b"locale");
     let plain = style.strip_prefix(b"posix-").unwrap_or(style);
     let both = |f: &[u8]| (f.to_vec(), f.to_vec());

@@ -15,11 +15,11 @@ use std::io::{BufRead, Write};
 use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, quote};
-use options::{Mode, Options, SPEC};
-use value::{Invalid, Value};
+use options::{NumfmtMode, NumfmtOptions, SPEC};
+use value::{Invalid, NumfmtValue};
 
 /// What became of a line.
-enum End {
+enum LineEnd {
     Done,
     /// `--invalid=abort`
     Abort,
@@ -29,7 +29,7 @@ enum End {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let o = match Options::of(&p) {
+    let o = match NumfmtOptions::of(&p) {
         Ok(o) => o,
         Err((message, hint)) => {
             ctx.error_bytes(&[&message]);
@@ -43,48 +43,48 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let end = if p.operands.is_empty() {
         lines(ctx, &o, &mut failed)
     } else {
-        let mut end = End::Done;
+        let mut end = LineEnd::Done;
         for operand in &p.operands {
             end = line(ctx, &o, operand, true, &mut failed);
-            if !matches!(end, End::Done) {
+            if !matches!(end, LineEnd::Done) {
                 break;
             }
         }
         end
     };
     Ok(match end {
-        End::Abort => Exit::USAGE,
-        End::Closed => Exit::FAILURE,
-        End::Done if failed && o.mode == Mode::Fail => Exit::USAGE,
-        End::Done => Exit::SUCCESS,
+        LineEnd::Abort => Exit::USAGE,
+        LineEnd::Closed => Exit::FAILURE,
+        LineEnd::Done if failed && o.mode == NumfmtMode::Fail => Exit::USAGE,
+        LineEnd::Done => Exit::SUCCESS,
     })
 }
 
-fn lines(ctx: &mut Ctx<'_>, o: &Options, failed: &mut bool) -> End {
+fn lines(ctx: &mut Ctx<'_>, o: &NumfmtOptions, failed: &mut bool) -> LineEnd {
     let mut text = Vec::new();
     let mut header = o.header;
     loop {
         text.clear();
         match ctx.stdin.read_until(o.end, &mut text) {
-            Ok(0) => return End::Done,
+            Ok(0) => return LineEnd::Done,
             Ok(_) => {}
             Err(e) => {
                 let reason = box_sys::strerror(&e);
                 ctx.error(format_args!("error reading input: {reason}"));
-                return End::Done;
+                return LineEnd::Done;
             }
         }
         let ended = text.last() == Some(&o.end);
         if header > 0 {
             header -= 1;
             if ctx.stdout.write_all(&text).is_err() {
-                return End::Closed;
+                return LineEnd::Closed;
             }
             continue;
         }
         let body = if ended { &text[..text.len() - 1] } else { &text[..] };
         match line(ctx, o, body, ended, failed) {
-            End::Done => {}
+            LineEnd::Done => {}
             other => return other,
         }
     }
@@ -102,7 +102,13 @@ fn field_end(text: &[u8], delimiter: Option<u8>) -> usize {
     }
 }
 
-fn line(ctx: &mut Ctx<'_>, o: &Options, text: &[u8], ended: bool, failed: &mut bool) -> End {
+fn line(
+    ctx: &mut Ctx<'_>,
+    o: &NumfmtOptions,
+    text: &[u8],
+    ended: bool,
+    failed: &mut bool,
+) -> LineEnd {
     let mut rest = text;
     let mut number = 0;
     loop {
@@ -114,8 +120,8 @@ fn line(ctx: &mut Ctx<'_>, o: &Options, text: &[u8], ended: bool, failed: &mut b
                 Ok(text) => ctx.stdout.write_all(&text),
                 Err(shown) => {
                     *failed = true;
-                    if o.mode == Mode::Abort {
-                        return End::Abort;
+                    if o.mode == NumfmtMode::Abort {
+                        return LineEnd::Abort;
                     }
                     ctx.stdout.write_all(&shown)
                 }
@@ -124,7 +130,7 @@ fn line(ctx: &mut Ctx<'_>, o: &Options, text: &[u8], ended: bool, failed: &mut b
             ctx.stdout.write_all(field)
         };
         if written.is_err() {
-            return End::Closed;
+            return LineEnd::Closed;
         }
         let more = end < rest.len();
         let last = match (more, ended) {
@@ -133,19 +139,19 @@ fn line(ctx: &mut Ctx<'_>, o: &Options, text: &[u8], ended: bool, failed: &mut b
             (false, false) => None,
         };
         if last.is_some_and(|c| ctx.stdout.write_all(&[c]).is_err()) {
-            return End::Closed;
+            return LineEnd::Closed;
         }
         if !more {
-            return End::Done;
+            return LineEnd::Done;
         }
         rest = &rest[end + 1..];
     }
 }
 
-/// The field as it is to be written; after a message what is left of it as it was.
+/// The field as it is to be written; after a message what is left of it was.
 fn convert(
     ctx: &mut Ctx<'_>,
-    o: &Options,
+    o: &NumfmtOptions,
     field: &[u8],
     number: usize,
 ) -> Result<Vec<u8>, Vec<u8>> {
@@ -155,12 +161,12 @@ fn convert(
     };
     let text = field.trim_ascii_start();
     let fail = |ctx: &mut Ctx<'_>, parts: &[&[u8]]| {
-        if o.mode != Mode::Ignore {
+        if o.mode != NumfmtMode::Ignore {
             ctx.error_bytes(parts);
         }
         Err(field.to_vec())
     };
-    let mut value = match Value::parse(text, o.from) {
+    let mut value = match NumfmtValue::parse(text, o.from) {
         Ok(v) => v,
         Err(why) => {
             let shown = quote::always(text);

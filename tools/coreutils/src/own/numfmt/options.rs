@@ -1,13 +1,13 @@
 //! The command line: units, format, fields.
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 
-use super::value::{Round, Scale, Style};
+use super::value::{NumfmtScale, NumfmtStyle, Round};
 use crate::common::{number, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flag {
+pub(super) enum NumfmtFlag {
     Debug,
     Delimiter,
     Field,
@@ -25,36 +25,36 @@ pub(super) enum Flag {
     ZeroTerminated,
 }
 
-pub(super) const SPEC: Spec<Flag> = Spec::new(
+pub(super) const SPEC: Spec<NumfmtFlag> = Spec::new(
     "[OPTION]... [NUMBER]...",
     "Reformat NUMBER(s), or the numbers from standard input if none are specified.",
     &[
-        Opt::long(Flag::Debug, "debug").says("print warnings about invalid input"),
-        Opt::new(Flag::Delimiter, 'd', "delimiter")
+        Opt::long(NumfmtFlag::Debug, "debug").says("print warnings about invalid input"),
+        Opt::new(NumfmtFlag::Delimiter, 'd', "delimiter")
             .takes("X", "use X instead of whitespace for field delimiter"),
-        Opt::long(Flag::Field, "field")
+        Opt::long(NumfmtFlag::Field, "field")
             .takes("FIELDS", "replace the numbers in these input fields (default=1)"),
-        Opt::long(Flag::Format, "format").takes("FORMAT", "use printf style floating-point FORMAT"),
-        Opt::long(Flag::From, "from")
+        Opt::long(NumfmtFlag::Format, "format").takes("FORMAT", "use printf style floating-point FORMAT"),
+        Opt::long(NumfmtFlag::From, "from")
             .takes("UNIT", "auto-scale input numbers to UNITs; default is 'none'"),
-        Opt::long(Flag::FromUnit, "from-unit")
+        Opt::long(NumfmtFlag::FromUnit, "from-unit")
             .takes("N", "specify the input unit size (instead of the default 1)"),
-        Opt::long(Flag::Grouping, "grouping")
+        Opt::long(NumfmtFlag::Grouping, "grouping")
             .says("use locale-defined grouping of digits (none in this locale)"),
-        Opt::long(Flag::Header, "header")
+        Opt::long(NumfmtFlag::Header, "header")
             .may_take("N", "print (without converting) the first N header lines (1)"),
-        Opt::long(Flag::Invalid, "invalid")
+        Opt::long(NumfmtFlag::Invalid, "invalid")
             .takes("MODE", "failure mode for invalid numbers: abort (default), fail, warn, ignore"),
-        Opt::long(Flag::Padding, "padding")
+        Opt::long(NumfmtFlag::Padding, "padding")
             .takes("N", "pad the output to N characters; negative N left-aligns"),
-        Opt::long(Flag::Round, "round")
+        Opt::long(NumfmtFlag::Round, "round")
             .takes("METHOD", "up, down, from-zero (default), towards-zero, nearest"),
-        Opt::long(Flag::Suffix, "suffix")
+        Opt::long(NumfmtFlag::Suffix, "suffix")
             .takes("SUFFIX", "add SUFFIX to output numbers, and accept it in input"),
-        Opt::long(Flag::To, "to").takes("UNIT", "auto-scale output numbers to UNITs"),
-        Opt::long(Flag::ToUnit, "to-unit")
+        Opt::long(NumfmtFlag::To, "to").takes("UNIT", "auto-scale output numbers to UNITs"),
+        Opt::long(NumfmtFlag::ToUnit, "to-unit")
             .takes("N", "the output unit size (instead of the default 1)"),
-        Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated")
+        Opt::new(NumfmtFlag::ZeroTerminated, 'z', "zero-terminated")
             .says("line delimiter is NUL, not newline"),
     ],
 )
@@ -62,7 +62,7 @@ pub(super) const SPEC: Spec<Flag> = Spec::new(
 
 /// What is done about an invalid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum NumfmtMode {
     Abort,
     Fail,
     Warn,
@@ -71,16 +71,16 @@ pub(super) enum Mode {
 
 /// What to do.
 #[derive(Debug)]
-pub(super) struct Options {
-    pub(super) from: Scale,
+pub(super) struct NumfmtOptions {
+    pub(super) from: NumfmtScale,
     pub(super) from_unit: u64,
     pub(super) to_unit: u64,
-    pub(super) style: Style,
+    pub(super) style: NumfmtStyle,
     pub(super) delimiter: Option<u8>,
     /// From 1, both ends included.
     pub(super) fields: Vec<(usize, usize)>,
     pub(super) header: u64,
-    pub(super) mode: Mode,
+    pub(super) mode: NumfmtMode,
     /// `None`: as wide as the field was.
     pub(super) width: Option<usize>,
     pub(super) left: bool,
@@ -178,14 +178,14 @@ fn fields(text: &[u8]) -> Result<Vec<(usize, usize)>, Wrong> {
 }
 
 /// The parts of `--format`: text around one directive.
-fn format(o: &mut Options, text: &[u8]) -> Result<(), Wrong> {
+fn format(o: &mut NumfmtOptions, text: &[u8]) -> Result<(), Wrong> {
     let shown = quote::always(text);
     let Some((at, doubled)) = directive(text) else {
         return plain(&[b"format ", &shown, b" has no % directive"]);
     };
     // GNU 9.1 counts `%%` as one character of the text before the directive, but copies both.
     o.before = text[..at - doubled].to_vec();
-    let mut rest = Digits { rest: &text[at + 1..] };
+    let mut rest = NumfmtDigits { rest: &text[at + 1..] };
     let mut zero = false;
     while let Some(c) = rest.next_of(b" '0") {
         o.grouping |= c == b'\'';
@@ -242,11 +242,11 @@ fn directive(text: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// What is left of a directive.
-struct Digits<'t> {
+struct NumfmtDigits<'t> {
     rest: &'t [u8],
 }
 
-impl Digits<'_> {
+impl NumfmtDigits<'_> {
     /// Takes the next character if it is one of these.
     fn next_of(&mut self, set: &[u8]) -> Option<u8> {
         let (first, rest) = self.rest.split_first().filter(|(c, _)| set.contains(c))?;
@@ -263,15 +263,19 @@ impl Digits<'_> {
     }
 }
 
-const FROM: &[(&str, Scale)] = &[
-    ("none", Scale::None),
-    ("auto", Scale::Auto),
-    ("si", Scale::Si),
-    ("iec", Scale::Iec),
-    ("iec-i", Scale::IecI),
+const FROM: &[(&str, NumfmtScale)] = &[
+    ("none", NumfmtScale::None),
+    ("auto", NumfmtScale::Auto),
+    ("si", NumfmtScale::Si),
+    ("iec", NumfmtScale::Iec),
+    ("iec-i", NumfmtScale::IecI),
 ];
-const TO: &[(&str, Scale)] =
-    &[("none", Scale::None), ("si", Scale::Si), ("iec", Scale::Iec), ("iec-i", Scale::IecI)];
+const TO: &[(&str, NumfmtScale)] = &[
+    ("none", NumfmtScale::None),
+    ("si", NumfmtScale::Si),
+    ("iec", NumfmtScale::Iec),
+    ("iec-i", NumfmtScale::IecI),
+];
 const ROUNDS: &[(&str, Round)] = &[
     ("up", Round::Up),
     ("down", Round::Down),
@@ -279,13 +283,17 @@ const ROUNDS: &[(&str, Round)] = &[
     ("towards-zero", Round::TowardsZero),
     ("nearest", Round::Nearest),
 ];
-const MODES: &[(&str, Mode)] =
-    &[("abort", Mode::Abort), ("fail", Mode::Fail), ("warn", Mode::Warn), ("ignore", Mode::Ignore)];
+const MODES: &[(&str, NumfmtMode)] = &[
+    ("abort", NumfmtMode::Abort),
+    ("fail", NumfmtMode::Fail),
+    ("warn", NumfmtMode::Warn),
+    ("ignore", NumfmtMode::Ignore),
+];
 
 /// An option that takes one of several words.
 fn choice<T: Copy + PartialEq>(
-    p: &Parsed<Flag>,
-    flag: Flag,
+    p: &ParsedOptions<NumfmtFlag>,
+    flag: NumfmtFlag,
     option: &str,
     list: &[(&str, T)],
     default: T,
@@ -293,43 +301,43 @@ fn choice<T: Copy + PartialEq>(
     p.last(flag).map_or(Ok(default), |text| word(option, text, list))
 }
 
-impl Options {
+impl NumfmtOptions {
     /// What the options mean together.
-    pub(super) fn of(p: &Parsed<Flag>) -> Result<Options, Wrong> {
-        let style = Style {
-            scale: choice(p, Flag::To, "--to", TO, Scale::None)?,
-            round: choice(p, Flag::Round, "--round", ROUNDS, Round::FromZero)?,
+    pub(super) fn of(p: &ParsedOptions<NumfmtFlag>) -> Result<NumfmtOptions, Wrong> {
+        let style = NumfmtStyle {
+            scale: choice(p, NumfmtFlag::To, "--to", TO, NumfmtScale::None)?,
+            round: choice(p, NumfmtFlag::Round, "--round", ROUNDS, Round::FromZero)?,
             precision: None,
             zeros: 0,
         };
         let (width, left) = padding(p)?;
-        if p.count(Flag::Field) > 1 {
+        if p.count(NumfmtFlag::Field) > 1 {
             return plain(&[b"multiple field specifications"]);
         }
-        let mut o = Options {
-            from: choice(p, Flag::From, "--from", FROM, Scale::None)?,
-            from_unit: p.last(Flag::FromUnit).map_or(Ok(1), unit)?,
-            to_unit: p.last(Flag::ToUnit).map_or(Ok(1), unit)?,
+        let mut o = NumfmtOptions {
+            from: choice(p, NumfmtFlag::From, "--from", FROM, NumfmtScale::None)?,
+            from_unit: p.last(NumfmtFlag::FromUnit).map_or(Ok(1), unit)?,
+            to_unit: p.last(NumfmtFlag::ToUnit).map_or(Ok(1), unit)?,
             style,
             delimiter: delimiter(p)?,
-            fields: p.last(Flag::Field).map_or(Ok(vec![(1, 1)]), fields)?,
+            fields: p.last(NumfmtFlag::Field).map_or(Ok(vec![(1, 1)]), fields)?,
             header: header(p)?,
-            mode: choice(p, Flag::Invalid, "--invalid", MODES, Mode::Abort)?,
+            mode: choice(p, NumfmtFlag::Invalid, "--invalid", MODES, NumfmtMode::Abort)?,
             width,
             left,
-            suffix: p.last(Flag::Suffix).unwrap_or_default().to_vec(),
+            suffix: p.last(NumfmtFlag::Suffix).unwrap_or_default().to_vec(),
             before: Vec::new(),
             after: Vec::new(),
-            grouping: p.has(Flag::Grouping),
-            end: if p.has(Flag::ZeroTerminated) { 0 } else { b'\n' },
+            grouping: p.has(NumfmtFlag::Grouping),
+            end: if p.has(NumfmtFlag::ZeroTerminated) { 0 } else { b'\n' },
         };
-        if let Some(text) = p.last(Flag::Format) {
+        if let Some(text) = p.last(NumfmtFlag::Format) {
             if o.grouping {
                 return plain(&[b"--grouping cannot be combined with --format"]);
             }
             format(&mut o, text)?;
         }
-        if o.grouping && o.style.scale != Scale::None {
+        if o.grouping && o.style.scale != NumfmtScale::None {
             return plain(&[b"grouping cannot be combined with --to"]);
         }
         Ok(o)
@@ -337,8 +345,8 @@ impl Options {
 }
 
 /// `--padding`: a width, and whether numbers stand at the left.
-fn padding(p: &Parsed<Flag>) -> Result<(Option<usize>, bool), Wrong> {
-    let Some(text) = p.last(Flag::Padding) else { return Ok((None, false)) };
+fn padding(p: &ParsedOptions<NumfmtFlag>) -> Result<(Option<usize>, bool), Wrong> {
+    let Some(text) = p.last(NumfmtFlag::Padding) else { return Ok((None, false)) };
     let digits = text.strip_prefix(b"-");
     let width = number::decimal(digits.unwrap_or(text)).and_then(|n| usize::try_from(n).ok());
     match width.filter(|w| (1..1 << 24).contains(w)) {
@@ -348,8 +356,8 @@ fn padding(p: &Parsed<Flag>) -> Result<(Option<usize>, bool), Wrong> {
 }
 
 /// An empty delimiter never occurs: the line is one field.
-fn delimiter(p: &Parsed<Flag>) -> Result<Option<u8>, Wrong> {
-    match p.last(Flag::Delimiter) {
+fn delimiter(p: &ParsedOptions<NumfmtFlag>) -> Result<Option<u8>, Wrong> {
+    match p.last(NumfmtFlag::Delimiter) {
         None => Ok(None),
         Some([]) => Ok(Some(0)),
         Some([one]) => Ok(Some(*one)),
@@ -358,9 +366,9 @@ fn delimiter(p: &Parsed<Flag>) -> Result<Option<u8>, Wrong> {
 }
 
 /// How many lines are copied as they are.
-fn header(p: &Parsed<Flag>) -> Result<u64, Wrong> {
-    match p.last(Flag::Header) {
-        None => Ok(u64::from(p.has(Flag::Header))),
+fn header(p: &ParsedOptions<NumfmtFlag>) -> Result<u64, Wrong> {
+    match p.last(NumfmtFlag::Header) {
+        None => Ok(u64::from(p.has(NumfmtFlag::Header))),
         Some(text) => match number::decimal(text).filter(|n| *n > 0) {
             Some(n) => Ok(n),
             None => plain(&[b"invalid header value ", &quote::always(text)]),

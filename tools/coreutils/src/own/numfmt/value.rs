@@ -13,7 +13,7 @@ const MAX_DIGITS: usize = 27;
 
 /// What unit letters mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scale {
+pub(super) enum NumfmtScale {
     None,
     Auto,
     Si,
@@ -21,9 +21,9 @@ pub(super) enum Scale {
     IecI,
 }
 
-impl Scale {
+impl NumfmtScale {
     fn base(self) -> u32 {
-        if matches!(self, Scale::Iec | Scale::IecI) { 1024 } else { 1000 }
+        if matches!(self, NumfmtScale::Iec | NumfmtScale::IecI) { 1024 } else { 1000 }
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Invalid {
 
 /// A number.
 #[derive(Clone, Debug)]
-pub(super) struct Value {
+pub(super) struct NumfmtValue {
     numerator: BigInt,
     /// Positive.
     denominator: BigInt,
@@ -64,9 +64,9 @@ fn power(base: u32, exponent: usize) -> BigInt {
     BigInt::from(base).pow(u32::try_from(exponent).unwrap_or(u32::MAX))
 }
 
-impl Value {
+impl NumfmtValue {
     /// Reads a number with an optional unit.
-    pub(super) fn parse(text: &[u8], scale: Scale) -> Result<Value, Invalid> {
+    pub(super) fn parse(text: &[u8], scale: NumfmtScale) -> Result<NumfmtValue, Invalid> {
         let digits = |from: usize| {
             let rest = text.get(from..).unwrap_or(&[]);
             from + rest.iter().take_while(|c| c.is_ascii_digit()).count()
@@ -96,7 +96,7 @@ impl Value {
         }
         let all = [&text[start..whole], fraction].concat();
         let number = BigInt::parse_bytes(&all, 10).unwrap_or_default();
-        let mut value = Value {
+        let mut value = NumfmtValue {
             numerator: if negative { -number } else { number },
             denominator: power(10, fraction.len()),
             negative: negative && all.iter().any(|c| *c != b'0'),
@@ -107,23 +107,23 @@ impl Value {
             after += 1;
         }
         let Some(letter) = text.get(after) else {
-            return if scale == Scale::IecI { Err(Invalid::MissingI) } else { Ok(value) };
+            return if scale == NumfmtScale::IecI { Err(Invalid::MissingI) } else { Ok(value) };
         };
         let Some(exponent) = UNITS.iter().position(|u| u == letter) else {
             return Err(Invalid::Suffix);
         };
-        if scale == Scale::None {
+        if scale == NumfmtScale::None {
             return Err(Invalid::ForbiddenSuffix);
         }
         after += 1;
         let i = text.get(after) == Some(&b'i');
         let base = match scale {
-            Scale::Auto if i => 1024,
+            NumfmtScale::Auto if i => 1024,
             other => other.base(),
         };
         match scale {
-            Scale::Auto | Scale::IecI if i => after += 1,
-            Scale::IecI => return Err(Invalid::MissingI),
+            NumfmtScale::Auto | NumfmtScale::IecI if i => after += 1,
+            NumfmtScale::IecI => return Err(Invalid::MissingI),
             _ => {}
         }
         if after < text.len() {
@@ -199,8 +199,8 @@ impl Value {
 
 /// How numbers are written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Style {
-    pub(super) scale: Scale,
+pub(super) struct NumfmtStyle {
+    pub(super) scale: NumfmtScale,
     pub(super) round: Round,
     /// Digits after the point, if the format says so.
     pub(super) precision: Option<usize>,
@@ -208,12 +208,12 @@ pub(super) struct Style {
     pub(super) zeros: usize,
 }
 
-impl Style {
+impl NumfmtStyle {
     /// The number as text; what GNU refuses is an error with its message.
-    pub(super) fn write(&self, value: &Value) -> Result<String, String> {
+    pub(super) fn write(&self, value: &NumfmtValue) -> Result<String, String> {
         let precision = self.precision.unwrap_or(value.precision);
         let magnitude = value.magnitude();
-        if self.scale == Scale::None && magnitude + precision > MAX_UNSCALED_DIGITS {
+        if self.scale == NumfmtScale::None && magnitude + precision > MAX_UNSCALED_DIGITS {
             let about = value.about();
             return Err(if precision > 0 {
                 format!(
@@ -229,13 +229,13 @@ impl Style {
                 "value too large to be printed: '{about}' (cannot handle values > 999Y)"
             ));
         }
-        let with = |n: BigInt, places: usize| Value {
+        let with = |n: BigInt, places: usize| NumfmtValue {
             numerator: n,
             denominator: power(10, places),
             negative: value.negative,
             precision: 0,
         };
-        if self.scale == Scale::None {
+        if self.scale == NumfmtScale::None {
             let rounded = with(value.rounded(precision, self.round), precision);
             return Ok(rounded.fixed(precision, self.zeros));
         }
@@ -260,7 +260,7 @@ impl Style {
         let mut out = rounded.fixed(self.precision.unwrap_or(usize::from(tenth)), self.zeros);
         if let Some(unit) = exponent.checked_sub(1).and_then(|n| UNITS.get(n)) {
             out.push(char::from(*unit));
-            if self.scale == Scale::IecI {
+            if self.scale == NumfmtScale::IecI {
                 out.push('i');
             }
         }
@@ -272,9 +272,9 @@ impl Style {
 mod tests {
     use super::*;
 
-    fn human(text: &str, scale: Scale, round: Round) -> String {
-        let style = Style { scale, round, precision: None, zeros: 0 };
-        style.write(&Value::parse(text.as_bytes(), Scale::Auto).unwrap()).unwrap()
+    fn human(text: &str, scale: NumfmtScale, round: Round) -> String {
+        let style = NumfmtStyle { scale, round, precision: None, zeros: 0 };
+        style.write(&NumfmtValue::parse(text.as_bytes(), NumfmtScale::Auto).unwrap()).unwrap()
     }
 
     #[test]
@@ -288,23 +288,23 @@ mod tests {
             ("-0.5", "-0"),
             ("1.5", "2"),
         ] {
-            assert_eq!(human(text, Scale::Si, Round::FromZero), want, "{text}");
+            assert_eq!(human(text, NumfmtScale::Si, Round::FromZero), want, "{text}");
         }
-        assert_eq!(human("1Ki", Scale::IecI, Round::Up), "1.0Ki");
-        assert_eq!(human("1023.9", Scale::Iec, Round::Up), "1.0K");
-        assert_eq!(human("-1550", Scale::Si, Round::Nearest), "-1.6K");
+        assert_eq!(human("1Ki", NumfmtScale::IecI, Round::Up), "1.0Ki");
+        assert_eq!(human("1023.9", NumfmtScale::Iec, Round::Up), "1.0K");
+        assert_eq!(human("-1550", NumfmtScale::Si, Round::Nearest), "-1.6K");
     }
 
     #[test]
     fn what_is_no_number() {
-        let error = |text: &str, scale| Value::parse(text.as_bytes(), scale).unwrap_err();
-        assert_eq!(error("", Scale::Si), Invalid::Number);
-        assert_eq!(error("1.", Scale::Si), Invalid::Number);
-        assert_eq!(error("+5", Scale::Si), Invalid::Number);
-        assert_eq!(error("5K", Scale::None), Invalid::ForbiddenSuffix);
-        assert_eq!(error("5k", Scale::Si), Invalid::Suffix);
-        assert_eq!(error("5K", Scale::IecI), Invalid::MissingI);
-        assert_eq!(error("5Ki", Scale::Si), Invalid::Rest(2));
-        assert_eq!(error(&"9".repeat(28), Scale::None), Invalid::TooLarge);
+        let error = |text: &str, scale| NumfmtValue::parse(text.as_bytes(), scale).unwrap_err();
+        assert_eq!(error("", NumfmtScale::Si), Invalid::Number);
+        assert_eq!(error("1.", NumfmtScale::Si), Invalid::Number);
+        assert_eq!(error("+5", NumfmtScale::Si), Invalid::Number);
+        assert_eq!(error("5K", NumfmtScale::None), Invalid::ForbiddenSuffix);
+        assert_eq!(error("5k", NumfmtScale::Si), Invalid::Suffix);
+        assert_eq!(error("5K", NumfmtScale::IecI), Invalid::MissingI);
+        assert_eq!(error("5Ki", NumfmtScale::Si), Invalid::Rest(2));
+        assert_eq!(error(&"9".repeat(28), NumfmtScale::None), Invalid::TooLarge);
     }
 }

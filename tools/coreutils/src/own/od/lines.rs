@@ -1,9 +1,9 @@
 //! Lines of `od`: bytes to addresses and fields.
 
-use box_applet::Output;
+use box_applet::OutStream;
 
 use super::types::Type;
-use crate::common::input::{Stop, put};
+use crate::common::input::{CopyStop, put};
 
 /// Output is handed on in pieces of this size.
 const PIECE: usize = 32 * 1024;
@@ -19,12 +19,12 @@ pub(super) enum Radix {
 
 /// Addresses, and a second one in parentheses (`--traditional`), which begins at a number of its own.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Address {
+pub(super) struct OdAddress {
     pub radix: Radix,
     pub label: Option<u64>,
 }
 
-impl Address {
+impl OdAddress {
     fn text(self, at: u64) -> String {
         match self.radix {
             Radix::Decimal => format!("{at:07}"),
@@ -40,14 +40,14 @@ impl Address {
         if let Some(label) = self.label {
             let radix = if self.radix == Radix::None { Radix::Octal } else { self.radix };
             let space = if self.radix == Radix::None { "" } else { " " };
-            let text = Address { radix, ..self }.text(label + (at - start));
+            let text = OdAddress { radix, ..self }.text(label + (at - start));
             out.extend_from_slice(format!("{space}({text})").as_bytes());
         }
     }
 }
 
 /// A format with its place in the line: all formats take equally many columns.
-struct Column {
+struct OdColumn {
     kind: Type,
     /// Columns of a line beyond what the fields need, which stand before them in about equal parts.
     extra: usize,
@@ -55,22 +55,22 @@ struct Column {
     texts: Vec<u8>,
 }
 
-impl Column {
-    fn new(kind: Type, extra: usize) -> Column {
+impl OdColumn {
+    fn new(kind: Type, extra: usize) -> OdColumn {
         let mut texts = Vec::new();
         if kind.size == 1 && extra == 0 {
             (0..=255).for_each(|byte| kind.show(&[byte], false, kind.width() + 1, &mut texts));
         }
-        Column { kind, extra, texts }
+        OdColumn { kind, extra, texts }
     }
 }
 
 /// The dump: what is to be shown, and what is carried from block to block.
-pub(super) struct Dump {
-    columns: Vec<Column>,
+pub(super) struct OdDump {
+    columns: Vec<OdColumn>,
     /// Bytes of a line; the largest type's size divides it.
     width: usize,
-    address: Address,
+    address: OdAddress,
     big_endian: bool,
     /// Equal lines are shown by a `*`.
     abbreviate: bool,
@@ -85,13 +85,13 @@ pub(super) struct Dump {
     out: Vec<u8>,
 }
 
-impl Dump {
+impl OdDump {
     /// A dump that begins at byte number `start`.
-    pub(super) fn new(types: &[Type], width: usize, address: Address, start: u64) -> Dump {
+    pub(super) fn new(types: &[Type], width: usize, address: OdAddress, start: u64) -> OdDump {
         let columns_of = |t: &Type| (width / t.size) * (t.width() + 1);
         let most = types.iter().map(columns_of).max().unwrap_or(0);
-        let columns = types.iter().map(|t| Column::new(*t, most - columns_of(t))).collect();
-        Dump {
+        let columns = types.iter().map(|t| OdColumn::new(*t, most - columns_of(t))).collect();
+        OdDump {
             columns,
             width,
             address,
@@ -107,12 +107,12 @@ impl Dump {
     }
 
     /// The same with bytes of numbers in the other order, and with all lines in full.
-    pub(super) fn with(self, big_endian: bool, abbreviate: bool) -> Dump {
-        Dump { big_endian, abbreviate, ..self }
+    pub(super) fn with(self, big_endian: bool, abbreviate: bool) -> OdDump {
+        OdDump { big_endian, abbreviate, ..self }
     }
 
     /// Goes on with bytes.
-    pub(super) fn feed(&mut self, mut bytes: &[u8], out: &mut Output) -> Result<(), Stop> {
+    pub(super) fn feed(&mut self, mut bytes: &[u8], out: &mut OutStream) -> Result<(), CopyStop> {
         if !self.pending.is_empty() {
             let (head, rest) = bytes.split_at(bytes.len().min(self.width - self.pending.len()));
             self.pending.extend_from_slice(head);
@@ -130,7 +130,7 @@ impl Dump {
     }
 
     /// Shows an unfinished line and the address behind all.
-    pub(super) fn finish(mut self, out: &mut Output) -> Result<(), Stop> {
+    pub(super) fn finish(mut self, out: &mut OutStream) -> Result<(), CopyStop> {
         let end = self.at + self.pending.len() as u64;
         if !self.pending.is_empty() {
             let line = std::mem::take(&mut self.pending);
@@ -143,7 +143,7 @@ impl Dump {
         put(out, &self.out)
     }
 
-    fn full_line(&mut self, bytes: &[u8], out: &mut Output) -> Result<(), Stop> {
+    fn full_line(&mut self, bytes: &[u8], out: &mut OutStream) -> Result<(), CopyStop> {
         if self.abbreviate && self.previous == bytes {
             if !self.starred {
                 self.out.extend_from_slice(b"*\n");

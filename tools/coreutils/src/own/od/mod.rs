@@ -11,18 +11,18 @@ pub(in crate::own) use types::{character, named};
 
 use std::io::BufRead;
 
-use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Ended, Exit, Output};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
+use box_applet::{Ctx, Ended, Exit, OutStream};
 use box_text::number::strtoi;
 
-use crate::common::input::{self, Stop, put};
+use crate::common::input::{self, CopyStop, put};
 use crate::common::{number, quote};
-use lines::{Address, Dump, Radix};
+use lines::{OdAddress, OdDump, Radix};
 use types::Type;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum OdFlag {
     AddressRadix,
     Endian,
     /// A letter that stands for types.
@@ -36,55 +36,55 @@ enum Flag {
     Width,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<OdFlag> = Spec::new(
     "[OPTION]... [FILE]...\n  or:  od [-abcdfilosx]... [FILE] [[+]OFFSET[.][b]]\n  or:  od --traditional [OPTION]... [FILE] [[+]OFFSET[.][b] [+][LABEL][.][b]]",
     "Write an unambiguous representation, octal numbers by default, of FILEs to\nstandard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(Flag::AddressRadix, 'A', "address-radix")
+        Opt::new(OdFlag::AddressRadix, 'A', "address-radix")
             .takes("RADIX", "how addresses are shown: d, o, x, or n for none"),
-        Opt::long(Flag::Endian, "endian")
+        Opt::long(OdFlag::Endian, "endian")
             .takes("ORDER", "order of a number's bytes: big or little"),
-        Opt::new(Flag::SkipBytes, 'j', "skip-bytes").takes("BYTES", "skip BYTES input bytes first"),
-        Opt::new(Flag::ReadBytes, 'N', "read-bytes")
+        Opt::new(OdFlag::SkipBytes, 'j', "skip-bytes").takes("BYTES", "skip BYTES input bytes first"),
+        Opt::new(OdFlag::ReadBytes, 'N', "read-bytes")
             .takes("BYTES", "read at most BYTES input bytes"),
-        Opt::new(Flag::Strings, 'S', "")
+        Opt::new(OdFlag::Strings, 'S', "")
             .takes("BYTES", "print strings of at least BYTES printable characters"),
-        Opt::long(Flag::Strings, "strings")
+        Opt::long(OdFlag::Strings, "strings")
             .may_take("BYTES", "the same; of at least 3 without BYTES"),
-        Opt::new(Flag::Type, 't', "format").takes("TYPE", "select output formats"),
-        Opt::new(Flag::OutputDuplicates, 'v', "output-duplicates")
+        Opt::new(OdFlag::Type, 't', "format").takes("TYPE", "select output formats"),
+        Opt::new(OdFlag::OutputDuplicates, 'v', "output-duplicates")
             .says("do not write * for lines that are repeated"),
-        Opt::new(Flag::Width, 'w', "width")
+        Opt::new(OdFlag::Width, 'w', "width")
             .may_take("BYTES", "write BYTES bytes in a line, 32 if none are given"),
-        Opt::long(Flag::Traditional, "traditional")
+        Opt::long(OdFlag::Traditional, "traditional")
             .says("accept arguments in the third form above"),
-        Opt::new(Flag::Format("a"), 'a', "").says("same as -t a"),
-        Opt::new(Flag::Format("o1"), 'b', "").says("same as -t o1"),
-        Opt::new(Flag::Format("c"), 'c', "").says("same as -t c"),
-        Opt::new(Flag::Format("u2"), 'd', "").says("same as -t u2"),
-        Opt::new(Flag::Format("fF"), 'f', "").says("same as -t fF"),
-        Opt::new(Flag::Format("dI"), 'i', "").says("same as -t dI"),
-        Opt::new(Flag::Format("dL"), 'l', "").says("same as -t dL"),
-        Opt::new(Flag::Format("o2"), 'o', "").says("same as -t o2"),
-        Opt::new(Flag::Format("d2"), 's', "").says("same as -t d2"),
-        Opt::new(Flag::Format("x2"), 'x', "").says("same as -t x2"),
-        Opt::new(Flag::Format("o2"), 'B', ""),
-        Opt::new(Flag::Format("u4"), 'D', ""),
-        Opt::new(Flag::Format("fD"), 'e', ""),
-        Opt::new(Flag::Format("fD"), 'F', ""),
-        Opt::new(Flag::Format("x2"), 'h', ""),
-        Opt::new(Flag::Format("x4"), 'H', ""),
-        Opt::new(Flag::Format("dL"), 'I', ""),
-        Opt::new(Flag::Format("dL"), 'L', ""),
-        Opt::new(Flag::Format("o4"), 'O', ""),
-        Opt::new(Flag::Format("x4"), 'X', ""),
+        Opt::new(OdFlag::Format("a"), 'a', "").says("same as -t a"),
+        Opt::new(OdFlag::Format("o1"), 'b', "").says("same as -t o1"),
+        Opt::new(OdFlag::Format("c"), 'c', "").says("same as -t c"),
+        Opt::new(OdFlag::Format("u2"), 'd', "").says("same as -t u2"),
+        Opt::new(OdFlag::Format("fF"), 'f', "").says("same as -t fF"),
+        Opt::new(OdFlag::Format("dI"), 'i', "").says("same as -t dI"),
+        Opt::new(OdFlag::Format("dL"), 'l', "").says("same as -t dL"),
+        Opt::new(OdFlag::Format("o2"), 'o', "").says("same as -t o2"),
+        Opt::new(OdFlag::Format("d2"), 's', "").says("same as -t d2"),
+        Opt::new(OdFlag::Format("x2"), 'x', "").says("same as -t x2"),
+        Opt::new(OdFlag::Format("o2"), 'B', ""),
+        Opt::new(OdFlag::Format("u4"), 'D', ""),
+        Opt::new(OdFlag::Format("fD"), 'e', ""),
+        Opt::new(OdFlag::Format("fD"), 'F', ""),
+        Opt::new(OdFlag::Format("x2"), 'h', ""),
+        Opt::new(OdFlag::Format("x4"), 'H', ""),
+        Opt::new(OdFlag::Format("dL"), 'I', ""),
+        Opt::new(OdFlag::Format("dL"), 'L', ""),
+        Opt::new(OdFlag::Format("o4"), 'O', ""),
+        Opt::new(OdFlag::Format("x4"), 'X', ""),
     ],
 )
 .after("TYPE is one or more of: a (named character, without its high bit), c (character or\nbackslash escape), d[SIZE] (signed decimal), f[SIZE] (floating point), o[SIZE] (octal),\nu[SIZE] (unsigned decimal), x[SIZE] (hexadecimal), each with z behind it to show\nprintable characters at the end of its line.  SIZE is a number of bytes, or C, S, I, L\nfor char, short, int, long; for f it is F, D, L for float, double, long double.");
 
-struct Plan {
+struct OdPlan {
     types: Vec<Type>,
-    address: Address,
+    address: OdAddress,
     big_endian: bool,
     abbreviate: bool,
     skip: u64,
@@ -99,11 +99,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     plan(ctx, args).and_then(|plan| dump(ctx, &plan))
 }
 
-fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<OdPlan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let (operands, offset, label) = operands(ctx, &p)?;
     let mut refuse = |text: Vec<u8>| input::failure(ctx, &[&text]);
-    let radix = match p.last(Flag::AddressRadix).map(|word| word.first()) {
+    let radix = match p.last(OdFlag::AddressRadix).map(|word| word.first()) {
         None | Some(Some(b'o')) => Radix::Octal,
         Some(Some(b'd')) => Radix::Decimal,
         Some(Some(b'x')) => Radix::Hexadecimal,
@@ -116,22 +116,23 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         }
     };
     let types = formats(&p).map_err(&mut refuse)?;
-    let mut amount = |flag: Flag, name: &str| match p.last(flag) {
+    let mut amount = |flag: OdFlag, name: &str| match p.last(flag) {
         Some(text) => amount(text, name).map(Some).map_err(&mut refuse),
         None => Ok(None),
     };
-    let skip = amount(Flag::SkipBytes, "-j")?;
-    let limit = amount(Flag::ReadBytes, "-N")?;
-    let strings = match amount(Flag::Strings, "-S")? {
-        None => p.has(Flag::Strings).then_some(3),
+    let skip = amount(OdFlag::SkipBytes, "-j")?;
+    let limit = amount(OdFlag::ReadBytes, "-N")?;
+    let strings = match amount(OdFlag::Strings, "-S")? {
+        None => p.has(OdFlag::Strings).then_some(3),
         given => given,
     };
-    if strings.is_some() && p.options.iter().any(|(f, _)| matches!(f, Flag::Format(_) | Flag::Type))
+    if strings.is_some()
+        && p.options.iter().any(|(f, _)| matches!(f, OdFlag::Format(_) | OdFlag::Type))
     {
         return Err(refuse(b"no type may be specified when dumping strings".to_vec()));
     }
-    let wanted = match amount(Flag::Width, "-w")? {
-        None => p.has(Flag::Width).then_some(32),
+    let wanted = match amount(OdFlag::Width, "-w")? {
+        None => p.has(OdFlag::Width).then_some(32),
         given => given,
     };
     let unit = types.iter().map(|t| t.size).max().unwrap_or(1);
@@ -142,11 +143,11 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     if !fits {
         ctx.error(format_args!("warning: invalid width {width}; using {unit} instead"));
     }
-    Ok(Plan {
+    Ok(OdPlan {
         types,
-        address: Address { radix, label },
+        address: OdAddress { radix, label },
         big_endian: endian(ctx, &p)?,
-        abbreviate: !p.has(Flag::OutputDuplicates),
+        abbreviate: !p.has(OdFlag::OutputDuplicates),
         skip: offset.or(skip).unwrap_or(0),
         limit,
         strings: strings.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
@@ -156,20 +157,20 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
 }
 
 /// The types asked for, in their order.
-fn formats(p: &Parsed<Flag>) -> Result<Vec<Type>, Vec<u8>> {
+fn formats(p: &ParsedOptions<OdFlag>) -> Result<Vec<Type>, Vec<u8>> {
     let mut all = Vec::new();
     for (flag, value) in &p.options {
         match flag {
-            Flag::Format(text) => all.extend(types::parse(text.as_bytes())?),
-            Flag::Type => all.extend(types::parse(value.as_deref().unwrap_or_default())?),
+            OdFlag::Format(text) => all.extend(types::parse(text.as_bytes())?),
+            OdFlag::Type => all.extend(types::parse(value.as_deref().unwrap_or_default())?),
             _ => {}
         }
     }
     if all.is_empty() { types::parse(b"o2") } else { Ok(all) }
 }
 
-fn endian(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<bool, Exit> {
-    match p.last(Flag::Endian) {
+fn endian(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<bool, Exit> {
+    match p.last(OdFlag::Endian) {
         None => Ok(false),
         Some(word) if !word.is_empty() && b"little".starts_with(word) => Ok(false),
         Some(word) if !word.is_empty() && b"big".starts_with(word) => Ok(true),
@@ -203,15 +204,15 @@ fn amount(text: &[u8], option: &str) -> Result<u64, Vec<u8>> {
 type Operands = (Vec<Vec<u8>>, Option<u64>, Option<u64>);
 
 /// What the operands mean: options that POSIX has not before 1992 leave only files.
-fn operands(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Operands, Exit> {
-    let traditional = p.has(Flag::Traditional);
+fn operands(ctx: &mut Ctx<'_>, p: &ParsedOptions<OdFlag>) -> Result<Operands, Exit> {
+    let traditional = p.has(OdFlag::Traditional);
     let modern = [
-        Flag::AddressRadix,
-        Flag::ReadBytes,
-        Flag::SkipBytes,
-        Flag::Strings,
-        Flag::Type,
-        Flag::Width,
+        OdFlag::AddressRadix,
+        OdFlag::ReadBytes,
+        OdFlag::SkipBytes,
+        OdFlag::Strings,
+        OdFlag::Type,
+        OdFlag::Width,
     ];
     let files = p.operands.clone();
     if modern.iter().any(|flag| p.has(*flag)) && !traditional {
@@ -267,9 +268,9 @@ fn old_offset(word: &[u8]) -> Option<u64> {
     if n.len == 0 || n.negative { None } else { n.magnitude.checked_mul(unit) }
 }
 
-fn dump(ctx: &mut Ctx<'_>, plan: &Plan) -> Ended {
+fn dump(ctx: &mut Ctx<'_>, plan: &OdPlan) -> Ended {
     let mut window =
-        Window { skip: plan.skip, left: plan.limit.unwrap_or(u64::MAX), opened: false };
+        OdWindow { skip: plan.skip, left: plan.limit.unwrap_or(u64::MAX), opened: false };
     let mut exit = Exit::SUCCESS;
     let shown = match plan.strings {
         Some(least) => {
@@ -279,7 +280,7 @@ fn dump(ctx: &mut Ctx<'_>, plan: &Plan) -> Ended {
             if whole { Ok(()) } else { strings.end(&mut ctx.stdout) }
         }
         None => {
-            let dump = Dump::new(&plan.types, plan.width, plan.address, plan.skip);
+            let dump = OdDump::new(&plan.types, plan.width, plan.address, plan.skip);
             let mut dump = dump.with(plan.big_endian, plan.abbreviate);
             window.each(ctx, &plan.files, &mut exit, |b, out| dump.feed(b, out))?;
             if window.opened && window.skip == 0 { dump.finish(&mut ctx.stdout) } else { Ok(()) }
@@ -293,7 +294,7 @@ fn dump(ctx: &mut Ctx<'_>, plan: &Plan) -> Ended {
 }
 
 /// The part of all files together that is looked at.
-struct Window {
+struct OdWindow {
     /// Bytes that are still to be left out.
     skip: u64,
     /// Bytes that are still wanted.
@@ -302,14 +303,14 @@ struct Window {
     opened: bool,
 }
 
-impl Window {
+impl OdWindow {
     /// Calls `f` with what is wanted of the files.
     fn each(
         &mut self,
         ctx: &mut Ctx<'_>,
         files: &[Vec<u8>],
         exit: &mut Exit,
-        mut f: impl FnMut(&[u8], &mut Output) -> Result<(), Stop>,
+        mut f: impl FnMut(&[u8], &mut OutStream) -> Result<(), CopyStop>,
     ) -> Result<(), Exit> {
         for file in files {
             if self.left == 0 && self.skip == 0 && self.opened {
@@ -329,8 +330,8 @@ impl Window {
     fn file(
         &mut self,
         reader: &mut impl BufRead,
-        mut f: impl FnMut(&[u8]) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        mut f: impl FnMut(&[u8]) -> Result<(), CopyStop>,
+    ) -> Result<(), CopyStop> {
         let part =
             |n: u64, bytes: &[u8]| usize::try_from(n).map_or(bytes.len(), |n| n.min(bytes.len()));
         if self.skip == 0 && self.left == 0 {
@@ -351,13 +352,13 @@ impl Window {
 /// `-S`: runs of printable characters that a NUL ends.
 struct Strings<'a> {
     least: usize,
-    plan: &'a Plan,
+    plan: &'a OdPlan,
     at: u64,
     text: Vec<u8>,
 }
 
 impl Strings<'_> {
-    fn feed(&mut self, bytes: &[u8], out: &mut Output) -> Result<(), Stop> {
+    fn feed(&mut self, bytes: &[u8], out: &mut OutStream) -> Result<(), CopyStop> {
         for byte in bytes {
             match byte {
                 0x20..0x7f => self.text.push(*byte),
@@ -370,7 +371,7 @@ impl Strings<'_> {
     }
 
     /// Shows the text before here if it is long enough.
-    fn end(&mut self, out: &mut Output) -> Result<(), Stop> {
+    fn end(&mut self, out: &mut OutStream) -> Result<(), CopyStop> {
         if self.text.len() >= self.least {
             let mut line = Vec::new();
             let start = self.at - self.text.len() as u64;

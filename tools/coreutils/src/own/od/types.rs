@@ -1,13 +1,13 @@
 //! Types of `od -t`: what a number or character is shown as, and how wide.
 
 use box_text::number::{strtod, strtoi};
-use box_text::printf::{self, LongDouble, Spec};
+use box_text::printf::{self, ConversionSpec, LongDouble};
 
 use crate::common::quote;
 
 /// What bytes are shown as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum OdKind {
     /// `a`: names of control characters, the highest bit ignored.
     Named,
     /// `c`: characters, or backslashes before what stands for them.
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 /// One format of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Type {
-    pub kind: Kind,
+    pub kind: OdKind,
     /// Bytes of each number.
     pub size: usize,
     /// `z`: the line's printable characters follow.
@@ -37,20 +37,20 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Type>, Vec<u8>> {
     while let Some((letter, after)) = rest.split_first() {
         rest = after;
         let kind = match letter {
-            b'a' => Kind::Named,
-            b'c' => Kind::Character,
-            b'd' => Kind::Signed,
-            b'f' => Kind::Float,
-            b'o' => Kind::Octal,
-            b'u' => Kind::Unsigned,
-            b'x' => Kind::Hexadecimal,
+            b'a' => OdKind::Named,
+            b'c' => OdKind::Character,
+            b'd' => OdKind::Signed,
+            b'f' => OdKind::Float,
+            b'o' => OdKind::Octal,
+            b'u' => OdKind::Unsigned,
+            b'x' => OdKind::Hexadecimal,
             _ => {
                 let start = [b"invalid character '", &[*letter][..], b"' in type string "].concat();
                 return Err([start, shown()].concat());
             }
         };
         let size = match kind {
-            Kind::Named | Kind::Character => 1,
+            OdKind::Named | OdKind::Character => 1,
             _ => size(kind, &mut rest)
                 .map_err(|why| [b"invalid type string ", &*shown(), &why].concat())?,
         };
@@ -62,8 +62,8 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Type>, Vec<u8>> {
 }
 
 /// The size behind a letter, in digits or as C's type; what is wrong with one that there is not.
-fn size(kind: Kind, rest: &mut &[u8]) -> Result<usize, Vec<u8>> {
-    let float = kind == Kind::Float;
+fn size(kind: OdKind, rest: &mut &[u8]) -> Result<usize, Vec<u8>> {
+    let float = kind == OdKind::Float;
     let named = match (rest.first(), float) {
         (Some(b'C'), false) => Some(1),
         (Some(b'S'), false) => Some(2),
@@ -96,12 +96,12 @@ impl Type {
     /// Columns of one number, without the space before it.
     pub(super) fn width(self) -> usize {
         let widths = match self.kind {
-            Kind::Named | Kind::Character => return 3,
-            Kind::Signed => [4, 6, 11, 20, 0],
-            Kind::Unsigned => [3, 5, 10, 20, 0],
-            Kind::Octal => [3, 6, 11, 22, 0],
-            Kind::Hexadecimal => [2, 4, 8, 16, 0],
-            Kind::Float => [0, 0, 15, 24, 29],
+            OdKind::Named | OdKind::Character => return 3,
+            OdKind::Signed => [4, 6, 11, 20, 0],
+            OdKind::Unsigned => [3, 5, 10, 20, 0],
+            OdKind::Octal => [3, 6, 11, 22, 0],
+            OdKind::Hexadecimal => [2, 4, 8, 16, 0],
+            OdKind::Float => [0, 0, 15, 24, 29],
         };
         widths[self.size.ilog2() as usize]
     }
@@ -113,19 +113,19 @@ impl Type {
             true => bytes.iter().fold(0, |n, byte| n << 8 | u128::from(*byte)),
         };
         let low = value as u64;
-        let spec = Spec { width, ..Spec::default() };
+        let spec = ConversionSpec { width, ..ConversionSpec::default() };
         match self.kind {
-            Kind::Named => printf::string(out, &spec, named(low as u8 & 0x7f).as_bytes()),
-            Kind::Character => printf::string(out, &spec, character(low as u8).as_bytes()),
-            Kind::Signed => {
+            OdKind::Named => printf::string(out, &spec, named(low as u8 & 0x7f).as_bytes()),
+            OdKind::Character => printf::string(out, &spec, character(low as u8).as_bytes()),
+            OdKind::Signed => {
                 let unused = 64 - 8 * self.size as u32;
                 let value = (low << unused) as i64 >> unused;
                 digits(out, width, value.unsigned_abs(), 10, 1, value < 0);
             }
-            Kind::Unsigned => digits(out, width, low, 10, 1, false),
-            Kind::Octal => digits(out, width, low, 8, self.width(), false),
-            Kind::Hexadecimal => digits(out, width, low, 16, self.width(), false),
-            Kind::Float => printf::string(out, &spec, &float(self.size, value)),
+            OdKind::Unsigned => digits(out, width, low, 10, 1, false),
+            OdKind::Octal => digits(out, width, low, 8, self.width(), false),
+            OdKind::Hexadecimal => digits(out, width, low, 16, self.width(), false),
+            OdKind::Float => printf::string(out, &spec, &float(self.size, value)),
         }
     }
 }
@@ -166,7 +166,7 @@ fn float(size: usize, bits: u128) -> Vec<u8> {
     let mut text = Vec::new();
     for precision in least..=most {
         text.clear();
-        let spec = Spec { precision: Some(precision), ..Spec::default() };
+        let spec = ConversionSpec { precision: Some(precision), ..ConversionSpec::default() };
         let same = match size {
             16 => {
                 printf::long_double(&mut text, &spec, b'g', &long);

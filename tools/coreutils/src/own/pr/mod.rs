@@ -12,14 +12,14 @@ mod source;
 
 use std::io::{self, BufRead, Write};
 
-use box_applet::{Ctx, Ended, Exit, Output, clock};
+use box_applet::{Ctx, Ended, Exit, OutStream, clock};
 use box_text::time::civil::split_nanos;
 use box_text::time::strftime::strftime;
 
 use crate::common::input;
-use options::{Options, SPEC, modern};
+use options::{PrOptions, SPEC, modern};
 use row::Rows;
-use source::{Item, Source};
+use source::{PrItem, PrSource};
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let args = modern(args);
@@ -28,7 +28,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         ctx.error_bytes(&[message]);
         Exit::FAILURE
     };
-    let o = match Options::of(&p, p.operands.len()) {
+    let o = match PrOptions::of(&p, p.operands.len()) {
         Ok(o) => o,
         Err(m) => return Ok(wrong(ctx, &m)),
     };
@@ -38,20 +38,20 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let files = &input::or_stdin(p.operands.clone());
     let mut job =
-        Job { o: &o, rows: Rows::new(&o, width), width, date: Vec::new(), name: Vec::new() };
+        PrJob { o: &o, rows: Rows::new(&o, width), width, date: Vec::new(), name: Vec::new() };
     Ok(if o.parallel { together(ctx, &mut job, files) } else { one_by_one(ctx, &mut job, files) })
 }
 
 /// What is printed, and the texts of its headers.
-struct Job<'o> {
-    o: &'o Options,
+struct PrJob<'o> {
+    o: &'o PrOptions,
     rows: Rows<'o>,
     width: usize,
     date: Vec<u8>,
     name: Vec<u8>,
 }
 
-fn date(ctx: &Ctx<'_>, o: &Options, file: Option<&[u8]>) -> Vec<u8> {
+fn date(ctx: &Ctx<'_>, o: &PrOptions, file: Option<&[u8]>) -> Vec<u8> {
     let changed = file
         .filter(|f| *f != b"-")
         .and_then(|f| box_sys::meta::stat(&ctx.path(f), true).ok())
@@ -60,7 +60,7 @@ fn date(ctx: &Ctx<'_>, o: &Options, file: Option<&[u8]>) -> Vec<u8> {
     strftime(&o.date_format, &ctx.zone().broken(seconds, nanos))
 }
 
-fn one_by_one(ctx: &mut Ctx<'_>, job: &mut Job<'_>, files: &[Vec<u8>]) -> Exit {
+fn one_by_one(ctx: &mut Ctx<'_>, job: &mut PrJob<'_>, files: &[Vec<u8>]) -> Exit {
     let mut exit = Exit::SUCCESS;
     for file in files {
         job.date = date(ctx, job.o, Some(file));
@@ -72,7 +72,7 @@ fn one_by_one(ctx: &mut Ctx<'_>, job: &mut Job<'_>, files: &[Vec<u8>]) -> Exit {
         job.rows = Rows::new(job.o, job.width);
         let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
             Ok(reader) => {
-                let mut source = Source::new(Box::new(reader));
+                let mut source = PrSource::new(Box::new(reader));
                 job.single(&mut source, &mut ctx.stdout)
             }
             Err(e) => {
@@ -97,7 +97,7 @@ fn one_by_one(ctx: &mut Ctx<'_>, job: &mut Job<'_>, files: &[Vec<u8>]) -> Exit {
     exit
 }
 
-fn together(ctx: &mut Ctx<'_>, job: &mut Job<'_>, files: &[Vec<u8>]) -> Exit {
+fn together(ctx: &mut Ctx<'_>, job: &mut PrJob<'_>, files: &[Vec<u8>]) -> Exit {
     job.date = date(ctx, job.o, None);
     job.name = job.o.header.clone().unwrap_or_default();
     let mut exit = Exit::SUCCESS;
@@ -121,7 +121,7 @@ fn together(ctx: &mut Ctx<'_>, job: &mut Job<'_>, files: &[Vec<u8>]) -> Exit {
     let mut narrowed = job.o.clone();
     narrowed.columns = opened.len().max(1);
     let width = narrowed.column_width().unwrap_or(job.width);
-    let mut job = Job {
+    let mut job = PrJob {
         o: &narrowed,
         rows: Rows::new(&narrowed, width),
         width,
@@ -129,7 +129,7 @@ fn together(ctx: &mut Ctx<'_>, job: &mut Job<'_>, files: &[Vec<u8>]) -> Exit {
         name: std::mem::take(&mut job.name),
     };
     let mut stdin = Some(&mut ctx.stdin);
-    let sources = opened.into_iter().map(|f| -> Source<'_> {
+    let sources = opened.into_iter().map(|f| -> PrSource<'_> {
         let reader: Box<dyn BufRead> = match (f, stdin.take()) {
             (Some(f), kept) => {
                 stdin = kept;
@@ -139,7 +139,7 @@ fn together(ctx: &mut Ctx<'_>, job: &mut Job<'_>, files: &[Vec<u8>]) -> Exit {
             // Standard input a second time has nothing left.
             (None, None) => Box::new(io::empty()),
         };
-        Source::new(reader)
+        PrSource::new(reader)
     });
     let mut sources: Vec<_> = sources.collect();
     if !sources.is_empty() && job.parallel(&mut sources, &mut ctx.stdout).is_err() {
@@ -148,7 +148,7 @@ fn together(ctx: &mut Ctx<'_>, job: &mut Job<'_>, files: &[Vec<u8>]) -> Exit {
     exit
 }
 
-impl Job<'_> {
+impl PrJob<'_> {
     /// Number of a line that is read.
     fn next_number(&mut self, page: u64) -> i64 {
         let n = self.rows.number;
@@ -159,7 +159,7 @@ impl Job<'_> {
         n
     }
 
-    fn single(&mut self, source: &mut Source<'_>, out: &mut Output) -> io::Result<()> {
+    fn single(&mut self, source: &mut PrSource<'_>, out: &mut OutStream) -> io::Result<()> {
         let body = self.o.body();
         for page in 1..=self.o.pages.1 {
             let mut text = Vec::new();
@@ -176,7 +176,7 @@ impl Job<'_> {
                     break None;
                 }
                 match source.next()? {
-                    Item::Line(l) => {
+                    PrItem::Line(l) => {
                         begun = true;
                         numbers.push(self.next_number(page));
                         lines.push(l);
@@ -209,7 +209,7 @@ impl Job<'_> {
                 // Nothing follows the last line of columns, if that is known.
                 text.pop();
             }
-            let fed = end == Some(Item::PageEnd);
+            let fed = end == Some(PrItem::PageEnd);
             if !begun && !fed {
                 return Ok(());
             }
@@ -220,7 +220,7 @@ impl Job<'_> {
                 }
                 self.foot(rows, fed, out)?;
             }
-            if end == Some(Item::End) {
+            if end == Some(PrItem::End) {
                 return Ok(());
             }
         }
@@ -251,7 +251,7 @@ impl Job<'_> {
         rows
     }
 
-    fn parallel(&mut self, sources: &mut [Source<'_>], out: &mut Output) -> io::Result<()> {
+    fn parallel(&mut self, sources: &mut [PrSource<'_>], out: &mut OutStream) -> io::Result<()> {
         let body = self.o.body();
         let mut open = vec![true; sources.len()];
         for page in 1..=self.o.pages.1 {
@@ -260,14 +260,14 @@ impl Job<'_> {
             while rows < body {
                 let mut cells: Vec<Option<Vec<u8>>> = Vec::new();
                 for (i, source) in sources.iter_mut().enumerate() {
-                    let item = if open[i] && !held[i] { source.next()? } else { Item::End };
+                    let item = if open[i] && !held[i] { source.next()? } else { PrItem::End };
                     cells.push(match item {
-                        Item::Line(l) => Some(l),
-                        Item::PageEnd => {
+                        PrItem::Line(l) => Some(l),
+                        PrItem::PageEnd => {
                             (held[i], fed) = (true, true);
                             None
                         }
-                        Item::End => {
+                        PrItem::End => {
                             open[i] &= held[i];
                             None
                         }
@@ -318,7 +318,7 @@ impl Job<'_> {
     }
 
     /// The page's header.
-    fn head(&self, page: u64, out: &mut Output) -> io::Result<()> {
+    fn head(&self, page: u64, out: &mut OutStream) -> io::Result<()> {
         if !self.o.extremities {
             return Ok(());
         }
@@ -342,7 +342,7 @@ impl Job<'_> {
     }
 
     /// What ends a page of so many rows; `fed`: a form feed of the input ended it.
-    fn foot(&self, rows: usize, fed: bool, out: &mut Output) -> io::Result<()> {
+    fn foot(&self, rows: usize, fed: bool, out: &mut OutStream) -> io::Result<()> {
         match (self.o.extremities, self.o.form_feeds) {
             (true, true) => out.write_all(b"\x0c"),
             (true, false) => {

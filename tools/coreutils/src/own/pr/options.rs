@@ -1,12 +1,12 @@
 //! The command line, and the layout that follows from it.
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 
 use crate::common::{number, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flag {
+pub(super) enum PrFlag {
     Across,
     Columns,
     DateFormat,
@@ -33,63 +33,64 @@ pub(super) enum Flag {
     Width,
 }
 
-pub(super) const SPEC: Spec<Flag> = Spec::new(
+pub(super) const SPEC: Spec<PrFlag> = Spec::new(
     "[OPTION]... [FILE]...",
     "Paginate or columnate FILE(s) for printing.\n\nWith no FILE, or when FILE is -, read standard input.\n+FIRST[:LAST] before the files and -COLUMN are short for --pages and --columns.",
     &[
-        Opt::long(Flag::Pages, "pages")
+        Opt::long(PrFlag::Pages, "pages")
             .takes("FIRST[:LAST]", "begin [stop] printing with page FIRST [LAST]"),
-        Opt::long(Flag::Columns, "columns")
+        Opt::long(PrFlag::Columns, "columns")
             .takes("COLUMN", "output COLUMN columns, down unless -a is used; columns are balanced"),
-        Opt::new(Flag::Across, 'a', "across").says("print columns across rather than down"),
-        Opt::new(Flag::ShowControlChars, 'c', "show-control-chars")
+        Opt::new(PrFlag::Across, 'a', "across").says("print columns across rather than down"),
+        Opt::new(PrFlag::ShowControlChars, 'c', "show-control-chars")
             .says("use hat notation (^G) and octal backslash notation"),
-        Opt::new(Flag::DoubleSpace, 'd', "double-space").says("double space the output"),
-        Opt::new(Flag::DateFormat, 'D', "date-format")
+        Opt::new(PrFlag::DoubleSpace, 'd', "double-space").says("double space the output"),
+        Opt::new(PrFlag::DateFormat, 'D', "date-format")
             .takes("FORMAT", "use FORMAT for the header date"),
-        Opt::new(Flag::ExpandTabs, 'e', "expand-tabs")
+        Opt::new(PrFlag::ExpandTabs, 'e', "expand-tabs")
             .may_take("CHAR[WIDTH]", "expand input CHARs (TABs) to tab WIDTH (8)"),
-        Opt::new(Flag::FormFeed, 'F', "form-feed")
+        Opt::new(PrFlag::FormFeed, 'F', "form-feed")
             .says("use form feeds instead of newlines to separate pages"),
-        Opt::new(Flag::FormFeed, 'f', "").says("the same"),
-        Opt::new(Flag::Header, 'h', "header")
+        Opt::new(PrFlag::FormFeed, 'f', "").says("the same"),
+        Opt::new(PrFlag::Header, 'h', "header")
             .takes("HEADER", "use a centered HEADER instead of the file's name in page headers"),
-        Opt::new(Flag::OutputTabs, 'i', "output-tabs")
+        Opt::new(PrFlag::OutputTabs, 'i', "output-tabs")
             .may_take("CHAR[WIDTH]", "replace spaces with CHARs (TABs) to tab WIDTH (8)"),
-        Opt::new(Flag::JoinLines, 'J', "join-lines")
+        Opt::new(PrFlag::JoinLines, 'J', "join-lines")
             .says("merge full lines, without truncation and alignment"),
-        Opt::new(Flag::Length, 'l', "length")
+        Opt::new(PrFlag::Length, 'l', "length")
             .takes("LENGTH", "lines of a page (66); implies -t if at most 10"),
-        Opt::new(Flag::Merge, 'm', "merge").says("print all files in parallel, one in each column"),
-        Opt::new(Flag::NumberLines, 'n', "number-lines")
+        Opt::new(PrFlag::Merge, 'm', "merge")
+            .says("print all files in parallel, one in each column"),
+        Opt::new(PrFlag::NumberLines, 'n', "number-lines")
             .may_take("SEP[DIGITS]", "number lines with DIGITS (5) digits, then SEP (TAB)"),
-        Opt::new(Flag::FirstLineNumber, 'N', "first-line-number")
+        Opt::new(PrFlag::FirstLineNumber, 'N', "first-line-number")
             .takes("NUMBER", "start counting with NUMBER at the first page printed"),
-        Opt::new(Flag::Indent, 'o', "indent")
+        Opt::new(PrFlag::Indent, 'o', "indent")
             .takes("MARGIN", "offset each line with MARGIN spaces"),
-        Opt::new(Flag::NoFileWarnings, 'r', "no-file-warnings")
+        Opt::new(PrFlag::NoFileWarnings, 'r', "no-file-warnings")
             .says("omit warning when a file cannot be opened"),
-        Opt::new(Flag::Separator, 's', "separator").may_take(
+        Opt::new(PrFlag::Separator, 's', "separator").may_take(
             "CHAR",
             "separate columns by CHAR (TAB without -w, nothing with it); no truncation without -w",
         ),
-        Opt::new(Flag::SepString, 'S', "sep-string")
+        Opt::new(PrFlag::SepString, 'S', "sep-string")
             .may_take("STRING", "separate columns by STRING"),
-        Opt::new(Flag::OmitHeader, 't', "omit-header").says("omit page headers and trailers"),
-        Opt::new(Flag::OmitPagination, 'T', "omit-pagination")
+        Opt::new(PrFlag::OmitHeader, 't', "omit-header").says("omit page headers and trailers"),
+        Opt::new(PrFlag::OmitPagination, 'T', "omit-pagination")
             .says("omit headers and trailers, and form feeds of the input"),
-        Opt::new(Flag::ShowNonprinting, 'v', "show-nonprinting")
+        Opt::new(PrFlag::ShowNonprinting, 'v', "show-nonprinting")
             .says("use octal backslash notation"),
-        Opt::new(Flag::Width, 'w', "width")
+        Opt::new(PrFlag::Width, 'w', "width")
             .takes("WIDTH", "page width (72) of columns; -s without -w turns it off"),
-        Opt::new(Flag::PageWidth, 'W', "page-width")
+        Opt::new(PrFlag::PageWidth, 'W', "page-width")
             .takes("WIDTH", "page width (72); lines are always truncated, except with -J"),
     ],
 );
 
 /// How unprintable characters are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Control {
+pub(super) enum PrControl {
     Raw,
     Hat,
     Octal,
@@ -119,13 +120,13 @@ impl Numbers {
 
 /// What to do.
 #[derive(Clone, Debug)]
-pub(super) struct Options {
+pub(super) struct PrOptions {
     pub(super) pages: (u64, u64),
     pub(super) columns: usize,
     pub(super) across: bool,
     pub(super) parallel: bool,
     pub(super) double: bool,
-    pub(super) control: Control,
+    pub(super) control: PrControl,
     pub(super) date_format: Vec<u8>,
     pub(super) input_tab: Option<Tab>,
     pub(super) output_tab: Option<Tab>,
@@ -214,7 +215,12 @@ fn char_and_number(text: &[u8], default: (u8, usize)) -> Option<(u8, usize)> {
 }
 
 /// A number of at least `least`, or `what` is wrong with it.
-fn count(p: &Parsed<Flag>, flag: Flag, what: &str, least: u64) -> Result<Option<usize>, Vec<u8>> {
+fn count(
+    p: &ParsedOptions<PrFlag>,
+    flag: PrFlag,
+    what: &str,
+    least: u64,
+) -> Result<Option<usize>, Vec<u8>> {
     let Some(t) = p.last(flag) else { return Ok(None) };
     match number::decimal(t).filter(|n| (least..1 << 20).contains(n)) {
         Some(n) => Ok(Some(n as usize)),
@@ -224,8 +230,8 @@ fn count(p: &Parsed<Flag>, flag: Flag, what: &str, least: u64) -> Result<Option<
 
 /// `-e`, `-i` and `-n`: a character and a number, both with defaults.
 fn extra(
-    p: &Parsed<Flag>,
-    flag: Flag,
+    p: &ParsedOptions<PrFlag>,
+    flag: PrFlag,
     letter: &str,
     default: (u8, usize),
 ) -> Result<Option<(u8, usize)>, Vec<u8>> {
@@ -236,7 +242,7 @@ fn extra(
     })
 }
 
-struct Columns {
+struct PrColumns {
     count: usize,
     /// One file in each.
     parallel: bool,
@@ -244,21 +250,21 @@ struct Columns {
     explicit: bool,
 }
 
-fn columns(p: &Parsed<Flag>, operands: usize) -> Result<Columns, Vec<u8>> {
-    let explicit = count(p, Flag::Columns, "invalid number of columns", 1)?;
-    let parallel = p.has(Flag::Merge);
+fn columns(p: &ParsedOptions<PrFlag>, operands: usize) -> Result<PrColumns, Vec<u8>> {
+    let explicit = count(p, PrFlag::Columns, "invalid number of columns", 1)?;
+    let parallel = p.has(PrFlag::Merge);
     if parallel && explicit.is_some() {
         return Err(b"cannot specify number of columns when printing in parallel".to_vec());
     }
-    if parallel && p.has(Flag::Across) {
+    if parallel && p.has(PrFlag::Across) {
         return Err(b"cannot specify both printing across and printing in parallel".to_vec());
     }
     let count = if parallel { operands.max(1) } else { explicit.unwrap_or(1) };
-    Ok(Columns { count, parallel, explicit: explicit.is_some() })
+    Ok(PrColumns { count, parallel, explicit: explicit.is_some() })
 }
 
 /// How columns are set apart and how wide a page is.
-struct Gap {
+struct ColumnGap {
     separator: Option<Vec<u8>>,
     truncate: bool,
     width: usize,
@@ -266,17 +272,17 @@ struct Gap {
     output_tab: Option<Tab>,
 }
 
-impl Gap {
-    fn of(p: &Parsed<Flag>, columns: &Columns) -> Result<Gap, Vec<u8>> {
-        let width = count(p, Flag::Width, "'-w PAGE_WIDTH' invalid number of characters", 1)?;
+impl ColumnGap {
+    fn of(p: &ParsedOptions<PrFlag>, columns: &PrColumns) -> Result<ColumnGap, Vec<u8>> {
+        let width = count(p, PrFlag::Width, "'-w PAGE_WIDTH' invalid number of characters", 1)?;
         let page_width =
-            count(p, Flag::PageWidth, "'-W PAGE_WIDTH' invalid number of characters", 1)?;
+            count(p, PrFlag::PageWidth, "'-W PAGE_WIDTH' invalid number of characters", 1)?;
         let mut truncate = page_width.is_some();
-        let mut join = p.has(Flag::JoinLines);
-        let text_of = |flag: Flag| p.has(flag).then(|| p.last(flag).unwrap_or(b"").to_vec());
-        let mut separator = text_of(Flag::SepString);
+        let mut join = p.has(PrFlag::JoinLines);
+        let text_of = |flag: PrFlag| p.has(flag).then(|| p.last(flag).unwrap_or(b"").to_vec());
+        let mut separator = text_of(PrFlag::SepString);
         // `-s` counts only where `-S` does not.
-        let old_separator = text_of(Flag::Separator).filter(|_| separator.is_none());
+        let old_separator = text_of(PrFlag::Separator).filter(|_| separator.is_none());
         let several = columns.parallel || columns.explicit;
         if width.is_some() && page_width.is_none() {
             if several {
@@ -294,8 +300,8 @@ impl Gap {
             }
         }
         let tab = (b'\t', 8);
-        let mut input_tab = extra(p, Flag::ExpandTabs, "e", tab)?;
-        let mut output_tab = extra(p, Flag::OutputTabs, "i", tab)?;
+        let mut input_tab = extra(p, PrFlag::ExpandTabs, "e", tab)?;
+        let mut output_tab = extra(p, PrFlag::OutputTabs, "i", tab)?;
         if columns.count > 1 {
             let s = separator.get_or_insert(if join { b"\t".to_vec() } else { b" ".to_vec() });
             if !join && s == b"\t" {
@@ -310,62 +316,64 @@ impl Gap {
             separator = None;
         }
         let width = page_width.or(width).unwrap_or(72);
-        Ok(Gap { separator, truncate: truncate && !join, width, input_tab, output_tab })
+        Ok(ColumnGap { separator, truncate: truncate && !join, width, input_tab, output_tab })
     }
 }
 
-fn numbers(p: &Parsed<Flag>) -> Result<Option<Numbers>, Vec<u8>> {
+fn numbers(p: &ParsedOptions<PrFlag>) -> Result<Option<Numbers>, Vec<u8>> {
     let parse = |t: &[u8]| std::str::from_utf8(t).ok().and_then(|t| t.parse().ok());
-    let first = match p.last(Flag::FirstLineNumber) {
+    let first = match p.last(PrFlag::FirstLineNumber) {
         None => None,
         Some(t) => Some(parse(t).ok_or_else(|| {
             [b"'-N NUMBER' invalid starting line number: ", &*quote::always(t)].concat()
         })?),
     };
-    let numbers = extra(p, Flag::NumberLines, "n", (b'\t', 5))?;
+    let numbers = extra(p, PrFlag::NumberLines, "n", (b'\t', 5))?;
     Ok(numbers.map(|(separator, digits)| Numbers { separator, digits, first }))
 }
 
-impl Options {
+impl PrOptions {
     /// The options for so many operands, or a message.
-    pub(super) fn of(p: &Parsed<Flag>, operands: usize) -> Result<Options, Vec<u8>> {
+    pub(super) fn of(p: &ParsedOptions<PrFlag>, operands: usize) -> Result<PrOptions, Vec<u8>> {
         let columns = columns(p, operands)?;
-        let pages = match p.last(Flag::Pages) {
+        let pages = match p.last(PrFlag::Pages) {
             None => (1, u64::MAX),
             Some(t) => {
                 pages(t).ok_or_else(|| [b"invalid page range ", &*quote::always(t)].concat())?
             }
         };
-        let gap = Gap::of(p, &columns)?;
+        let gap = ColumnGap::of(p, &columns)?;
         let numbers = numbers(p)?;
-        let length = count(p, Flag::Length, "'-l PAGE_LENGTH' invalid number of lines", 1)?;
+        let length = count(p, PrFlag::Length, "'-l PAGE_LENGTH' invalid number of lines", 1)?;
         let length = length.unwrap_or(66);
-        let bare = p.has(Flag::OmitHeader) || p.has(Flag::OmitPagination);
+        let bare = p.has(PrFlag::OmitHeader) || p.has(PrFlag::OmitPagination);
         let short = length <= 10;
-        let controls =
-            [(Flag::ShowNonprinting, Control::Octal), (Flag::ShowControlChars, Control::Hat)];
+        let controls = [
+            (PrFlag::ShowNonprinting, PrControl::Octal),
+            (PrFlag::ShowControlChars, PrControl::Hat),
+        ];
         let control = controls.into_iter().find(|(flag, _)| p.has(*flag)).map(|(_, how)| how);
-        Ok(Options {
+        Ok(PrOptions {
             pages,
             columns: columns.count,
-            across: p.has(Flag::Across) && columns.count > 1,
+            across: p.has(PrFlag::Across) && columns.count > 1,
             parallel: columns.parallel,
-            double: p.has(Flag::DoubleSpace),
-            control: control.unwrap_or(Control::Raw),
-            date_format: p.last(Flag::DateFormat).unwrap_or(b"%Y-%m-%d %H:%M").to_vec(),
+            double: p.has(PrFlag::DoubleSpace),
+            control: control.unwrap_or(PrControl::Raw),
+            date_format: p.last(PrFlag::DateFormat).unwrap_or(b"%Y-%m-%d %H:%M").to_vec(),
             input_tab: gap.input_tab,
             output_tab: gap.output_tab,
-            form_feeds: p.has(Flag::FormFeed),
-            header: p.last(Flag::Header).map(<[u8]>::to_vec),
+            form_feeds: p.has(PrFlag::FormFeed),
+            header: p.last(PrFlag::Header).map(<[u8]>::to_vec),
             length,
             width: gap.width,
             truncate: gap.truncate,
             numbers,
-            margin: count(p, Flag::Indent, "'-o MARGIN' invalid line offset", 0)?.unwrap_or(0),
-            quiet: p.has(Flag::NoFileWarnings),
+            margin: count(p, PrFlag::Indent, "'-o MARGIN' invalid line offset", 0)?.unwrap_or(0),
+            quiet: p.has(PrFlag::NoFileWarnings),
             separator: gap.separator,
             extremities: !bare && !short,
-            keep_feeds: short || bare && !p.has(Flag::OmitPagination),
+            keep_feeds: short || bare && !p.has(PrFlag::OmitPagination),
         })
     }
 

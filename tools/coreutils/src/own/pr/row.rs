@@ -1,16 +1,16 @@
 //! One output line: cells, their numbers and separators, spaces as tabs.
 
-use super::options::{Control, Numbers, Options, Tab};
+use super::options::{Numbers, PrControl, PrOptions, Tab};
 
 /// Bytes of an output line. Spaces wait until something comes after them, if they may become tabs.
-struct Ink {
+struct OutputRow {
     bytes: Vec<u8>,
     column: usize,
     spaces: usize,
     tab: Option<Tab>,
 }
 
-impl Ink {
+impl OutputRow {
     fn put(&mut self, c: u8) {
         if self.tab.is_some() {
             if c == b' ' {
@@ -54,13 +54,13 @@ impl Ink {
 
 /// The columns of a page, and the number of the next line.
 pub(super) struct Rows<'o> {
-    o: &'o Options,
+    o: &'o PrOptions,
     width: usize,
     pub(super) number: i64,
 }
 
 impl<'o> Rows<'o> {
-    pub(super) fn new(o: &'o Options, width: usize) -> Rows<'o> {
+    pub(super) fn new(o: &'o PrOptions, width: usize) -> Rows<'o> {
         let number = o.numbers.as_ref().and_then(|n| n.first).unwrap_or(1);
         Rows { o, width, number }
     }
@@ -82,7 +82,7 @@ impl<'o> Rows<'o> {
     }
 
     /// Pads to a column and separates it from the one before.
-    fn begin(&self, ink: &mut Ink, column: usize) {
+    fn begin(&self, ink: &mut OutputRow, column: usize) {
         let separator = self.o.separator.as_deref().unwrap_or(b"");
         if let Some(start) = self.start(column) {
             ink.pad_to(if column == 0 { start } else { start - separator.len() });
@@ -109,7 +109,7 @@ impl<'o> Rows<'o> {
     /// no line here: it is aligned like an empty one once the line has text.
     pub(super) fn line(&mut self, cells: &[Option<&[u8]>], numbers: &[i64], out: &mut Vec<u8>) {
         let tab = self.o.output_tab;
-        let mut ink = Ink { bytes: std::mem::take(out), column: 0, spaces: 0, tab };
+        let mut ink = OutputRow { bytes: std::mem::take(out), column: 0, spaces: 0, tab };
         for (column, cell) in cells.iter().enumerate() {
             if !self.o.truncate && cell.is_some() && cells[..column].iter().all(Option::is_none) {
                 // Only separators stand for the files that have no line here.
@@ -133,7 +133,7 @@ impl<'o> Rows<'o> {
     }
 
     /// The text of a cell, of which some columns are taken. As in GNU pr they count from the second character on.
-    fn text(&self, text: &[u8], taken: usize, ink: &mut Ink) {
+    fn text(&self, text: &[u8], taken: usize, ink: &mut OutputRow) {
         let mut at = 0;
         for (i, &c) in text.iter().enumerate() {
             if i == 1 {
@@ -141,7 +141,7 @@ impl<'o> Rows<'o> {
             }
             let before = at;
             let (tab, stop) = self.o.input_tab.unwrap_or((b'\t', 8));
-            let octal = |out: &mut Ink| format!("\\{c:03o}").bytes().for_each(|b| out.put(b));
+            let octal = |out: &mut OutputRow| format!("\\{c:03o}").bytes().for_each(|b| out.put(b));
             let printable = matches!(c, b' '..=b'~');
             if c == tab || c == b'\t' {
                 let stop = if c == tab { stop } else { 8 };
@@ -159,15 +159,15 @@ impl<'o> Rows<'o> {
             }
             let width = match self.o.control {
                 _ if printable => 1,
-                Control::Octal => 4,
-                Control::Hat => {
+                PrControl::Octal => 4,
+                PrControl::Hat => {
                     if c < 0x80 {
                         2
                     } else {
                         4
                     }
                 }
-                Control::Raw => 0,
+                PrControl::Raw => 0,
             };
             at += width;
             if c == b'\x08' && width == 0 {
@@ -191,7 +191,7 @@ impl<'o> Rows<'o> {
     }
 }
 
-fn number(n: &Numbers, value: i64, columns: bool, ink: &mut Ink) {
+fn number(n: &Numbers, value: i64, columns: bool, ink: &mut OutputRow) {
     let text = format!("{value:>width$}", width = n.digits);
     // The last digits, if there are too many.
     text[text.len() - n.digits..].bytes().for_each(|c| ink.put(c));
@@ -214,7 +214,7 @@ mod tests {
     fn row(args: &[&str], cells: &[Option<&[u8]>]) -> String {
         let args: Vec<Vec<u8>> = args.iter().map(|a| a.as_bytes().to_vec()).collect();
         let parsed = SPEC.parse(&modern(&args)).unwrap();
-        let o = Options::of(&parsed, cells.len()).unwrap();
+        let o = PrOptions::of(&parsed, cells.len()).unwrap();
         let mut out = Vec::new();
         let width = o.column_width().unwrap();
         Rows::new(&o, width).line(cells, &vec![7; cells.len()], &mut out);

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 /// What comes next.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Item {
+pub(super) enum PrItem {
     Line(Vec<u8>),
     /// A form feed.
     PageEnd,
@@ -12,24 +12,24 @@ pub(super) enum Item {
 }
 
 /// A file being read.
-pub(super) struct Source<'a> {
+pub(super) struct PrSource<'a> {
     reader: Box<dyn BufRead + 'a>,
     /// The form feed after a line that it ended.
     feed: bool,
     /// The last line had no newline: its end is the file's or the page's.
     open_end: bool,
-    ahead: Option<Item>,
+    ahead: Option<PrItem>,
 }
 
-impl<'a> Source<'a> {
-    pub(super) fn new(reader: Box<dyn BufRead + 'a>) -> Source<'a> {
-        Source { reader, feed: false, open_end: false, ahead: None }
+impl<'a> PrSource<'a> {
+    pub(super) fn new(reader: Box<dyn BufRead + 'a>) -> PrSource<'a> {
+        PrSource { reader, feed: false, open_end: false, ahead: None }
     }
 
     /// Passes over a form feed that would end a page that is full anyway.
     pub(super) fn skip_feed(&mut self) -> io::Result<()> {
         let item = self.next()?;
-        if item != Item::PageEnd {
+        if item != PrItem::PageEnd {
             self.ahead = Some(item);
         }
         Ok(())
@@ -40,12 +40,12 @@ impl<'a> Source<'a> {
         self.open_end
     }
 
-    pub(super) fn next(&mut self) -> io::Result<Item> {
+    pub(super) fn next(&mut self) -> io::Result<PrItem> {
         if let Some(item) = self.ahead.take() {
             return Ok(item);
         }
         if std::mem::take(&mut self.feed) {
-            return Ok(Item::PageEnd);
+            return Ok(PrItem::PageEnd);
         }
         let mut line = Vec::new();
         loop {
@@ -55,7 +55,7 @@ impl<'a> Source<'a> {
             };
             if block.is_empty() {
                 self.open_end = true;
-                return Ok(if line.is_empty() { Item::End } else { Item::Line(line) });
+                return Ok(if line.is_empty() { PrItem::End } else { PrItem::Line(line) });
             }
             let Some(at) = memchr::memchr2(b'\n', b'\x0c', block) else {
                 let n = block.len();
@@ -68,17 +68,17 @@ impl<'a> Source<'a> {
             self.reader.consume(at + 1);
             self.open_end = feed;
             if !feed {
-                return Ok(Item::Line(line));
+                return Ok(PrItem::Line(line));
             }
             // A newline right after a form feed belongs to it.
             if self.reader.fill_buf()?.first() == Some(&b'\n') {
                 self.reader.consume(1);
             }
             if line.is_empty() {
-                return Ok(Item::PageEnd);
+                return Ok(PrItem::PageEnd);
             }
             self.feed = true;
-            return Ok(Item::Line(line));
+            return Ok(PrItem::Line(line));
         }
     }
 }

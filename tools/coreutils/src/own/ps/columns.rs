@@ -1,10 +1,10 @@
 //! Columns of `ps`: how they are called, how wide they are, and what stands in them.
 
-use super::super::processes::Process;
+use super::super::processes::ProcessInfo;
 
 /// What stands in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(super) enum PsContent {
     Pid,
     Parent,
     Group,
@@ -28,31 +28,31 @@ pub(super) enum Content {
     Same(&'static str),
 }
 
-use Content::{
+use PsContent::{
     Arguments, Command, Group, GroupName, GroupNumber, Minutes, Parent, Pid, Same, Seconds,
     Session, State, Time, UserName, UserNumber,
 };
 
 /// A column as it is known by name.
-struct Known {
+struct KnownColumn {
     names: &'static [&'static str],
     title: &'static str,
     /// Texts stand at the left if this is negative.
     width: i8,
-    content: Content,
+    content: PsContent,
 }
 
 const fn known(
     names: &'static [&'static str],
     title: &'static str,
     width: i8,
-    content: Content,
-) -> Known {
-    Known { names, title, width, content }
+    content: PsContent,
+) -> KnownColumn {
+    KnownColumn { names, title, width, content }
 }
 
 /// The user-defined format's names with what `ps` of procps 4.0.2 calls them, and its widths.
-const KNOWN: &[Known] = &[
+const KNOWN: &[KnownColumn] = &[
     known(&["pid"], "PID", 7, Pid),
     known(&["tgid"], "TGID", 7, Pid),
     known(&["lwp"], "LWP", 7, Pid),
@@ -142,17 +142,17 @@ const KNOWN: &[Known] = &[
 
 /// A column of a table.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(super) struct PsColumn {
     pub title: String,
     pub width: usize,
     is_text: bool,
-    pub content: Content,
+    pub content: PsContent,
 }
 
-impl Column {
+impl PsColumn {
     /// Returns the column of a name in a user-defined format, which may have a width and a title:
     /// `args:40=WHAT`.
-    pub(super) fn parse(text: &str) -> Option<Column> {
+    pub(super) fn parse(text: &str) -> Option<PsColumn> {
         const WIDEST: usize = 10_000;
         let (name, title) = match text.split_once('=') {
             Some((name, title)) => (name, Some(title)),
@@ -166,7 +166,7 @@ impl Column {
         let title = title.unwrap_or(known.title).to_string();
         let own = usize::from(known.width.unsigned_abs()).max(title.chars().count());
         let width = width.map_or(own, |w| w.min(WIDEST));
-        Some(Column { width, title, is_text: known.width < 0, content: known.content })
+        Some(PsColumn { width, title, is_text: known.width < 0, content: known.content })
     }
 
     /// Writes a text as a cell of the column; the last one of a row is not filled up, and nothing is cut from it.
@@ -196,9 +196,9 @@ pub(super) struct Viewer {
     pub group: (u32, String),
 }
 
-impl Content {
+impl PsContent {
     /// Returns what is shown of a process.
-    pub(super) fn of(self, process: &Process, viewer: &Viewer) -> String {
+    pub(super) fn of(self, process: &ProcessInfo, viewer: &Viewer) -> String {
         match self {
             Pid => process.pid.to_string(),
             Parent => process.parent.to_string(),
@@ -224,7 +224,12 @@ impl Content {
     }
 
     /// Compares two processes by what is shown of them: numbers as numbers.
-    pub(super) fn compare(self, a: &Process, b: &Process, viewer: &Viewer) -> std::cmp::Ordering {
+    pub(super) fn compare(
+        self,
+        a: &ProcessInfo,
+        b: &ProcessInfo,
+        viewer: &Viewer,
+    ) -> std::cmp::Ordering {
         let number = |text: &str| text.parse::<u64>().ok();
         if matches!(self, Time | Minutes | Seconds) {
             return a.time.cmp(&b.time);

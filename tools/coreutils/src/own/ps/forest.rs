@@ -1,12 +1,12 @@
 //! Processes beneath those that have begun them.
 
-use super::super::processes::Process;
+use super::super::processes::ProcessInfo;
 use super::options::Forest;
 
 /// Returns the processes with children behind their parents, and what stands before the command of each.
-pub(super) fn arrange(list: Vec<Process>, kind: Forest) -> (Vec<Process>, Vec<String>) {
+pub(super) fn arrange(list: Vec<ProcessInfo>, kind: Forest) -> (Vec<ProcessInfo>, Vec<String>) {
     let known = |pid: u32| list.iter().any(|process| process.pid == pid);
-    let is_root = |process: &Process| process.parent == process.pid || !known(process.parent);
+    let is_root = |process: &ProcessInfo| process.parent == process.pid || !known(process.parent);
     let children = |pid: u32| -> Vec<usize> {
         let all = list.iter().enumerate();
         all.filter(|(_, p)| p.parent == pid && !is_root(p)).map(|(at, _)| at).collect()
@@ -33,19 +33,19 @@ pub(super) fn arrange(list: Vec<Process>, kind: Forest) -> (Vec<Process>, Vec<St
         }
         order.push((at, own));
     }
-    let mut list: Vec<Option<Process>> = list.into_iter().map(Some).collect();
+    let mut list: Vec<Option<ProcessInfo>> = list.into_iter().map(Some).collect();
     order.into_iter().filter_map(|(at, own)| Some((list[at].take()?, own))).unzip()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::processes::Process;
+    use super::super::super::processes::ProcessInfo;
     use super::{Forest, arrange};
 
     // As ps 4.0.2 draws them.
     #[test]
     fn trees() {
-        let process = |pid, parent| Process {
+        let process = |pid, parent| ProcessInfo {
             pid,
             parent,
             group: 1,

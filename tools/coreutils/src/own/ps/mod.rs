@@ -13,11 +13,11 @@ mod options;
 use std::io::Write;
 
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::Names;
+use box_sys::AccountNames;
 
-use super::processes::{self, Process};
-use columns::{Column, Content, Viewer};
-use options::{Answer, Options, Selection};
+use super::processes::{self, ProcessInfo};
+use columns::{PsColumn, PsContent, Viewer};
+use options::{PsAnswer, PsOptions, Selection};
 
 const HELP: &str = "Usage: ps [OPTION]...
 Report a snapshot of the current processes.
@@ -48,11 +48,11 @@ What is shown:
 const USAGE: &str = "\nUsage:\n ps [options]\n\nTry 'ps --help' for more information.";
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let options = match Options::parse(args) {
+    let options = match PsOptions::parse(args) {
         Ok(options) => options,
-        Err(Answer::Help) => return Ok(ctx.print(HELP)),
-        Err(Answer::Version) => return Ok(ctx.print(&ctx.version())),
-        Err(Answer::Error(why) | Answer::ErrorOrBsd(why)) => {
+        Err(PsAnswer::Help) => return Ok(ctx.print(HELP)),
+        Err(PsAnswer::Version) => return Ok(ctx.print(&ctx.version())),
+        Err(PsAnswer::Error(why) | PsAnswer::ErrorOrBsd(why)) => {
             let _ = writeln!(ctx.stderr, "error: {why}\n{USAGE}");
             return Ok(Exit::FAILURE);
         }
@@ -85,7 +85,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     lines.extend(list.iter().zip(&branches).map(|(process, branch)| {
         line(&columns, |column| {
             let text = column.content.of(process, &viewer);
-            let is_command = matches!(column.content, Content::Command | Content::Arguments);
+            let is_command = matches!(column.content, PsContent::Command | PsContent::Arguments);
             if is_command { format!("{branch}{text}") } else { text }
         })
     }));
@@ -98,7 +98,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 fn viewer(ctx: &Ctx<'_>) -> Viewer {
     let (uid, gid) = box_sys::meta::ids();
-    let names = Names::load();
+    let names = AccountNames::load();
     Viewer {
         pid: ctx.procs.pid(),
         user: (uid, names.show_user(uid)),
@@ -107,15 +107,15 @@ fn viewer(ctx: &Ctx<'_>) -> Viewer {
 }
 
 /// A line of the table.
-fn line(columns: &[Column], text: impl Fn(&Column) -> String) -> String {
+fn line(columns: &[PsColumn], text: impl Fn(&PsColumn) -> String) -> String {
     let last = columns.len().saturating_sub(1);
     let cells = columns.iter().enumerate();
     cells.map(|(at, column)| column.cell(&text(column), at == last)).collect::<Vec<_>>().join(" ")
 }
 
-impl Options {
+impl PsOptions {
     /// Whether a process is shown.
-    fn selects(&self, process: &Process, viewer: &Viewer) -> bool {
+    fn selects(&self, process: &ProcessInfo, viewer: &Viewer) -> bool {
         let fits = |selection: &Selection| match selection {
             Selection::All => true,
             Selection::NoLeaders => process.pid != process.session,

@@ -1,11 +1,11 @@
 //! Options of `ps`: with a dash as System V has them, without one as BSD has them, and long ones.
 
-use box_sys::Names;
+use box_sys::AccountNames;
 
-use super::columns::Column;
+use super::columns::PsColumn;
 
 /// Why a command line is not taken.
-pub(super) enum Answer {
+pub(super) enum PsAnswer {
     Help,
     Version,
     Error(String),
@@ -38,19 +38,19 @@ pub(super) enum Forest {
 
 /// A sort key, and whether it counts backwards.
 pub(super) struct SortKey {
-    pub column: Column,
+    pub column: PsColumn,
     pub is_reverse: bool,
 }
 
 /// What is asked for.
 #[derive(Default)]
-pub(super) struct Options {
+pub(super) struct PsOptions {
     pub selections: Vec<Selection>,
     pub is_negated: bool,
     /// Columns of `-o`.
-    format: Vec<Column>,
+    format: Vec<PsColumn>,
     /// Columns of `-O`.
-    added: Vec<Column>,
+    added: Vec<PsColumn>,
     /// Letters of formats, those without a dash in upper case.
     formats: Vec<u8>,
     is_bsd: bool,
@@ -65,30 +65,30 @@ pub(super) struct Options {
     pub line_width: Option<usize>,
 }
 
-type Parsed<T> = Result<T, Answer>;
+type Parsed<T> = Result<T, PsAnswer>;
 
 fn error<T>(text: impl Into<String>) -> Parsed<T> {
-    Err(Answer::Error(text.into()))
+    Err(PsAnswer::Error(text.into()))
 }
 
-impl Options {
+impl PsOptions {
     /// Parses the arguments. One that System V does not know is read as BSD's: `ps -aux`.
     ///
     /// # Errors
     /// What else is to be said: help, the version, or what is wrong.
-    pub(super) fn parse(args: &[Vec<u8>]) -> Parsed<Options> {
+    pub(super) fn parse(args: &[Vec<u8>]) -> Parsed<PsOptions> {
         let texts: Vec<String> =
             args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
-        match Reader::read(&texts, false) {
-            Err(Answer::ErrorOrBsd(why)) => {
-                Reader::read(&texts, true).map_err(|_| Answer::Error(why))
+        match PsReader::read(&texts, false) {
+            Err(PsAnswer::ErrorOrBsd(why)) => {
+                PsReader::read(&texts, true).map_err(|_| PsAnswer::Error(why))
             }
             answer => answer,
         }
     }
 
     /// Returns the columns to show.
-    pub(super) fn columns(&self) -> Vec<Column> {
+    pub(super) fn columns(&self) -> Vec<PsColumn> {
         if !self.format.is_empty() {
             return self.format.clone();
         }
@@ -145,24 +145,24 @@ impl Options {
         {
             *last = "ucomm";
         }
-        let mut columns: Vec<Column> = names.into_iter().filter_map(Column::parse).collect();
+        let mut columns: Vec<PsColumn> = names.into_iter().filter_map(PsColumn::parse).collect();
         columns.splice(1..1, self.added.iter().cloned());
         columns
     }
 }
 
 /// The arguments, and what has been read of them.
-struct Reader<'a> {
+struct PsReader<'a> {
     rest: std::slice::Iter<'a, String>,
-    made: Options,
-    names: Names,
+    made: PsOptions,
+    names: AccountNames,
 }
 
-impl Reader<'_> {
+impl PsReader<'_> {
     /// Reads all; `only_bsd` reads words with a dash as those without.
-    fn read(args: &[String], only_bsd: bool) -> Parsed<Options> {
+    fn read(args: &[String], only_bsd: bool) -> Parsed<PsOptions> {
         let mut reader =
-            Reader { rest: args.iter(), made: Options::default(), names: Names::load() };
+            PsReader { rest: args.iter(), made: PsOptions::default(), names: AccountNames::load() };
         while let Some(word) = reader.rest.next() {
             match word.strip_prefix('-') {
                 Some(rest) if rest.starts_with('-') => reader.long(&rest[1..])?,
@@ -190,16 +190,16 @@ impl Reader<'_> {
                 'L' => self.made.threads = true,
                 'T' => self.made.spids = true,
                 'H' => self.made.forest = Some(Forest::Indented),
-                'V' => return Err(Answer::Version),
+                'V' => return Err(PsAnswer::Version),
                 'p' | 'q' | 'C' | 'g' | 'G' | 's' | 't' | 'u' | 'U' | 'o' | 'O' => {
                     let value = self.value(attached, &format!("-{letter}"))?;
                     let is_maybe_bsd = letter == 'u' && !attached.is_empty();
                     return self.option(letter, &value).map_err(|answer| match answer {
-                        Answer::Error(why) if is_maybe_bsd => Answer::ErrorOrBsd(why),
+                        PsAnswer::Error(why) if is_maybe_bsd => PsAnswer::ErrorOrBsd(why),
                         answer => answer,
                     });
                 }
-                _ => return Err(Answer::ErrorOrBsd("unsupported SysV option".into())),
+                _ => return Err(PsAnswer::ErrorOrBsd("unsupported SysV option".into())),
             }
         }
         Ok(())
@@ -220,7 +220,7 @@ impl Reader<'_> {
                 'c' => self.made.names_only = true,
                 'h' => self.made.no_heading = true,
                 'e' | 'n' | 'S' | 'w' | 'H' | 'm' | 'L' | 'M' | 'Z' => {}
-                'V' => return Err(Answer::Version),
+                'V' => return Err(PsAnswer::Version),
                 't' if attached.is_empty() => self.made.selections.push(Selection::All),
                 'k' => {
                     let value = self.value(attached, "k")?;
@@ -274,8 +274,8 @@ impl Reader<'_> {
             "forest" => self.made.forest = Some(Forest::Drawn),
             "header" | "headers" | "heading" | "headings" | "cumulative" | "context"
             | "signames" => {}
-            "help" => return Err(Answer::Help),
-            "version" => return Err(Answer::Version),
+            "help" => return Err(PsAnswer::Help),
+            "version" => return Err(PsAnswer::Version),
             "sort" | "cols" | "columns" | "width" | "lines" | "rows" => {
                 let Some(value) = attached.or_else(|| self.rest.next().cloned()) else {
                     return error(format!("must have an argument after --{name}"));
@@ -378,7 +378,7 @@ impl Reader<'_> {
                 Some(name) => (true, name),
                 None => (false, key.strip_prefix('+').unwrap_or(key)),
             };
-            match Column::parse(name).filter(|_| !name.contains([':', '='])) {
+            match PsColumn::parse(name).filter(|_| !name.contains([':', '='])) {
                 Some(column) => self.made.sort.push(SortKey { column, is_reverse }),
                 None => return error("unknown sort specifier"),
             }
@@ -408,15 +408,15 @@ fn session(text: &str) -> Parsed<u32> {
 }
 
 /// The columns of a user-defined format.
-fn columns(list: &str) -> Parsed<Vec<Column>> {
-    let parse = |item: &str| match Column::parse(item) {
+fn columns(list: &str) -> Parsed<Vec<PsColumn>> {
+    let parse = |item: &str| match PsColumn::parse(item) {
         Some(column) => Ok(column),
         None => {
             let name = item.split(['=', ':']).next().unwrap_or_default();
             error(format!("unknown user-defined format specifier \"{name}\""))
         }
     };
-    let made = items(list).map(parse).collect::<Parsed<Vec<Column>>>()?;
+    let made = items(list).map(parse).collect::<Parsed<Vec<PsColumn>>>()?;
     if made.is_empty() {
         return error("format specification must follow -o");
     }

@@ -6,22 +6,22 @@ const WIDTH: usize = 40;
 const SHORT: usize = 16;
 
 /// A number from 0 up.
-pub(super) struct Digits {
+pub(super) struct SeqDigits {
     /// The digits, and a byte that separates them from the next number's.
     digits: [u8; WIDTH + SHORT],
     /// Where the first one is.
     at: usize,
 }
 
-impl Digits {
-    pub(super) fn new(mut n: u128) -> Digits {
+impl SeqDigits {
+    pub(super) fn new(mut n: u128) -> SeqDigits {
         let (mut digits, mut at) = ([b'0'; WIDTH + SHORT], WIDTH);
         loop {
             at -= 1;
             digits[at] = b'0' + (n % 10) as u8;
             n /= 10;
             if n == 0 {
-                return Digits { digits, at };
+                return SeqDigits { digits, at };
             }
         }
     }
@@ -75,7 +75,7 @@ mod tests {
             (10u128.pow(14), 7),
             (10u128.pow(15), 7),
         ] {
-            let mut digits = Digits::new(from);
+            let mut digits = SeqDigits::new(from);
             for n in 0..1000 {
                 let text = (from + n * u128::from(step)).to_string();
                 assert_eq!(digits.as_bytes(), text.as_bytes());

@@ -3,11 +3,11 @@
 use std::cmp::Ordering as Order;
 
 use super::number;
-use super::options::Options;
+use super::options::SortOptions;
 
 /// What a key is compared as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SortKind {
     #[default]
     Text,
     Numeric,
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 /// Ordering options of a key or of the whole sort.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ordering {
-    pub kind: Kind,
+    pub kind: SortKind,
     /// Letters of all kinds given, to tell incompatible ones.
     kinds: Vec<u8>,
     pub dictionary: bool,
@@ -58,12 +58,12 @@ impl Ordering {
                 self.reverse = true;
                 return;
             }
-            b'n' => Kind::Numeric,
-            b'g' => Kind::General,
-            b'h' => Kind::Human,
-            b'M' => Kind::Month,
-            b'V' => Kind::Version,
-            _ => Kind::Random,
+            b'n' => SortKind::Numeric,
+            b'g' => SortKind::General,
+            b'h' => SortKind::Human,
+            b'M' => SortKind::Month,
+            b'V' => SortKind::Version,
+            _ => SortKind::Random,
         };
         self.kind = kind;
         if !self.kinds.contains(&letter) {
@@ -73,7 +73,7 @@ impl Ordering {
 
     /// Whether no ordering option (`r` aside) was given.
     pub(super) fn is_default(&self) -> bool {
-        self.kind == Kind::Text
+        self.kind == SortKind::Text
             && !self.dictionary
             && !self.printable
             && !self.fold
@@ -120,17 +120,17 @@ impl Ordering {
     /// Compares two keys; `reverse` is not applied.
     pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Order {
         match self.kind {
-            Kind::Text if self.plain() => a.cmp(b),
-            Kind::Text => {
+            SortKind::Text if self.plain() => a.cmp(b),
+            SortKind::Text => {
                 let x = a.iter().filter(|c| !self.ignored(**c)).map(|c| self.folded(*c));
                 x.cmp(b.iter().filter(|c| !self.ignored(**c)).map(|c| self.folded(*c)))
             }
-            Kind::Numeric => number::numeric(a, b),
-            Kind::General => number::general(a, b),
-            Kind::Human => number::human(a, b),
-            Kind::Month => number::month(a).cmp(&number::month(b)),
-            Kind::Version => number::version(&self.translated(a), &self.translated(b)),
-            Kind::Random => {
+            SortKind::Numeric => number::numeric(a, b),
+            SortKind::General => number::general(a, b),
+            SortKind::Human => number::human(a, b),
+            SortKind::Month => number::month(a).cmp(&number::month(b)),
+            SortKind::Version => number::version(&self.translated(a), &self.translated(b)),
+            SortKind::Random => {
                 let (x, y) = (self.translated(a), self.translated(b));
                 self.hash(&x).cmp(&self.hash(&y)).then_with(|| x.cmp(&y))
             }
@@ -152,7 +152,7 @@ impl Ordering {
     /// A number whose order never contradicts that of the keys: if it differs, it decides.
     pub(super) fn prefix(&self, key: &[u8]) -> u64 {
         match self.kind {
-            Kind::Text if self.plain() => match key.first_chunk::<8>() {
+            SortKind::Text if self.plain() => match key.first_chunk::<8>() {
                 Some(c) => u64::from_be_bytes(*c),
                 None => {
                     let mut b = [0; 8];
@@ -160,28 +160,28 @@ impl Ordering {
                     u64::from_be_bytes(b)
                 }
             },
-            Kind::Text => {
+            SortKind::Text => {
                 let mut b = [0; 8];
                 let kept = key.iter().filter(|c| !self.ignored(**c)).map(|c| self.folded(*c));
                 b.iter_mut().zip(kept).for_each(|(slot, c)| *slot = c);
                 u64::from_be_bytes(b)
             }
-            Kind::Numeric => number::numeric_prefix(key),
-            Kind::Month => number::month(key) as u64,
-            Kind::Random => self.hash(&self.translated(key)),
-            Kind::General | Kind::Human | Kind::Version => 0,
+            SortKind::Numeric => number::numeric_prefix(key),
+            SortKind::Month => number::month(key) as u64,
+            SortKind::Random => self.hash(&self.translated(key)),
+            SortKind::General | SortKind::Human | SortKind::Version => 0,
         }
     }
 
     /// Whether equal prefixes mean equal keys for lines of this kind.
     pub(super) fn prefix_decides(&self) -> bool {
-        self.kind == Kind::Month
+        self.kind == SortKind::Month
     }
 }
 
 /// A `-k` key.
 #[derive(Clone, Debug)]
-pub(super) struct Key {
+pub(super) struct LineKey {
     /// From 0.
     pub start_field: usize,
     pub start_char: usize,
@@ -197,9 +197,9 @@ fn is_blank(c: u8) -> bool {
     matches!(c, b' ' | b'\t' | b'\n')
 }
 
-impl Key {
-    pub(super) fn whole_line() -> Key {
-        Key {
+impl LineKey {
+    pub(super) fn whole_line() -> LineKey {
+        LineKey {
             start_field: 0,
             start_char: 0,
             end_field: None,
@@ -288,7 +288,7 @@ fn next_field(line: &[u8], at: usize) -> usize {
     at + blanks + rest[blanks..].iter().take_while(|c| !is_blank(**c)).count()
 }
 
-impl Options {
+impl SortOptions {
     /// Compares by the keys from number `from` on; `Equal` if they do not tell.
     pub(super) fn compare_keys(&self, from: usize, a: &[u8], b: &[u8]) -> Order {
         for key in self.keys.iter().skip(from) {

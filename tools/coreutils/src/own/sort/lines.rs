@@ -4,10 +4,10 @@
 use std::cmp::Ordering;
 use std::io::{self, BufRead, Read, Write};
 
-use super::options::Options;
-use crate::common::input::{In, Stop, put};
+use super::options::SortOptions;
+use crate::common::input::{CopyStop, InputFile, put};
 
-struct Line {
+struct SortLine {
     prefix: u64,
     start: usize,
     len: usize,
@@ -17,18 +17,18 @@ struct Line {
 
 /// Lines read so far.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct SortLines {
     text: Vec<u8>,
-    lines: Vec<Line>,
+    lines: Vec<SortLine>,
     /// Where the unfinished last line begins.
     open: usize,
 }
 
-impl Lines {
+impl SortLines {
     /// Reads on; true if the memory bound is reached before the end of the file. A last line
     /// without terminator gets one.
-    pub(super) fn fill(&mut self, reader: &mut In<'_>, o: &Options) -> io::Result<bool> {
-        if let In::File(f) = reader {
+    pub(super) fn fill(&mut self, reader: &mut InputFile<'_>, o: &SortOptions) -> io::Result<bool> {
+        if let InputFile::File(f) = reader {
             // One allocation for a file of known size.
             let size = f.get_ref().metadata().map_or(0, |m| usize::try_from(m.len()).unwrap_or(0));
             self.text.reserve(size.min(o.memory) + 1);
@@ -43,7 +43,7 @@ impl Lines {
                 return Ok(false);
             }
             self.index(o);
-            if self.text.len() + self.lines.len() * size_of::<Line>() >= o.memory
+            if self.text.len() + self.lines.len() * size_of::<SortLine>() >= o.memory
                 && !self.lines.is_empty()
             {
                 return Ok(true);
@@ -51,9 +51,9 @@ impl Lines {
         }
     }
 
-    fn read_block(&mut self, reader: &mut In<'_>) -> io::Result<usize> {
+    fn read_block(&mut self, reader: &mut InputFile<'_>) -> io::Result<usize> {
         const STEP: usize = 256 * 1024;
-        if let In::File(f) = reader
+        if let InputFile::File(f) = reader
             && f.buffer().is_empty()
         {
             // Straight from the file into the text.
@@ -77,7 +77,7 @@ impl Lines {
     }
 
     /// Splits what was read into lines.
-    fn index(&mut self, o: &Options) {
+    fn index(&mut self, o: &SortOptions) {
         let key = &o.keys[0];
         let whole = !o.keyed && !key.order.skip_start;
         let mut start = self.open;
@@ -86,7 +86,7 @@ impl Lines {
             let line = &self.text[start..end];
             let range = if whole { (0, line.len()) } else { key.range(line) };
             let prefix = key.order.prefix(&line[range.0..range.1]);
-            self.lines.push(Line { prefix, start, len: end - start, key: range });
+            self.lines.push(SortLine { prefix, start, len: end - start, key: range });
             start = end + 1;
         }
         self.open = start;
@@ -99,18 +99,18 @@ impl Lines {
         self.open = 0;
     }
 
-    fn bytes(&self, l: &Line) -> &[u8] {
+    fn bytes(&self, l: &SortLine) -> &[u8] {
         &self.text[l.start..l.start + l.len]
     }
 
     /// Sorts the lines.
-    pub(super) fn sort(&mut self, o: &Options) {
+    pub(super) fn sort(&mut self, o: &SortOptions) {
         let text = &self.text;
-        let bytes = |l: &Line| &text[l.start..l.start + l.len];
+        let bytes = |l: &SortLine| &text[l.start..l.start + l.len];
         let first = &o.keys[0].order;
         let decided = first.prefix_decides();
-        let plain_text = first.kind == super::key::Kind::Text && first.plain();
-        let keys = |a: &Line, b: &Line| -> Ordering {
+        let plain_text = first.kind == super::key::SortKind::Text && first.plain();
+        let keys = |a: &SortLine, b: &SortLine| -> Ordering {
             let mut order = a.prefix.cmp(&b.prefix);
             if order.is_eq() && !decided {
                 let (x, y) = (bytes(a), bytes(b));
@@ -124,7 +124,7 @@ impl Lines {
             }
             if first.reverse { order.reverse() } else { order }
         };
-        let rest = |a: &Line, b: &Line| -> Ordering {
+        let rest = |a: &SortLine, b: &SortLine| -> Ordering {
             let (x, y) = (bytes(a), bytes(b));
             o.compare_keys(1, x, y).then_with(|| o.last_resort(x, y))
         };
@@ -141,8 +141,8 @@ impl Lines {
     }
 
     /// Writes the sorted lines, of equal ones only the first with `-u`.
-    pub(super) fn write(&self, out: &mut dyn Write, o: &Options) -> Result<(), Stop> {
-        let mut previous: Option<&Line> = None;
+    pub(super) fn write(&self, out: &mut dyn Write, o: &SortOptions) -> Result<(), CopyStop> {
+        let mut previous: Option<&SortLine> = None;
         let mut buf = Vec::with_capacity(68 * 1024);
         for l in &self.lines {
             if o.unique {

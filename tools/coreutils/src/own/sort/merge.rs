@@ -3,31 +3,31 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Seek, SeekFrom, Write};
 
-use super::lines::Lines;
-use super::options::Options;
-use crate::common::input::{Stop, put};
+use super::lines::SortLines;
+use super::options::SortOptions;
+use crate::common::input::{CopyStop, put};
 
 /// A sorted input with its current line.
-pub(super) struct Run {
+pub(super) struct SortRun {
     reader: Box<dyn BufRead>,
     line: Vec<u8>,
 }
 
-impl Run {
-    fn new(reader: Box<dyn BufRead>) -> Run {
-        Run { reader, line: Vec::new() }
+impl SortRun {
+    fn new(reader: Box<dyn BufRead>) -> SortRun {
+        SortRun { reader, line: Vec::new() }
     }
 
-    pub(super) fn file(f: File) -> Run {
-        Run::new(Box::new(BufReader::with_capacity(64 * 1024, f)))
+    pub(super) fn file(f: File) -> SortRun {
+        SortRun::new(Box::new(BufReader::with_capacity(64 * 1024, f)))
     }
 
-    pub(super) fn memory(text: Vec<u8>) -> Run {
-        Run::new(Box::new(Cursor::new(text)))
+    pub(super) fn memory(text: Vec<u8>) -> SortRun {
+        SortRun::new(Box::new(Cursor::new(text)))
     }
 
     /// Writes sorted lines to an unlinked temporary file.
-    pub(super) fn spill(lines: &Lines, o: &Options) -> io::Result<Run> {
+    pub(super) fn spill(lines: &SortLines, o: &SortOptions) -> io::Result<SortRun> {
         let (mut read, write) = box_sys::preview1::spool()?;
         let mut out = BufWriter::with_capacity(64 * 1024, write);
         match lines.write(&mut out, o) {
@@ -37,7 +37,7 @@ impl Run {
             }
         }
         read.seek(SeekFrom::Start(0))?;
-        Ok(Run::file(read))
+        Ok(SortRun::file(read))
     }
 
     /// Reads the next line; false at the end.
@@ -54,11 +54,15 @@ impl Run {
 }
 
 /// Merges; equal lines come in the order of the runs.
-pub(super) fn merge(mut runs: Vec<Run>, o: &Options, out: &mut dyn Write) -> Result<(), Stop> {
+pub(super) fn merge(
+    mut runs: Vec<SortRun>,
+    o: &SortOptions,
+    out: &mut dyn Write,
+) -> Result<(), CopyStop> {
     // Indexes of runs that have a line, the smallest line first.
     let mut order: Vec<usize> = Vec::new();
     for i in 0..runs.len() {
-        if runs[i].advance(o.delimiter).map_err(Stop::Read)? {
+        if runs[i].advance(o.delimiter).map_err(CopyStop::Read)? {
             insert(&mut order, i, &runs, o);
         }
     }
@@ -77,14 +81,14 @@ pub(super) fn merge(mut runs: Vec<Run>, o: &Options, out: &mut dyn Write) -> Res
                 p.extend_from_slice(&runs[i].line);
             }
         }
-        if runs[i].advance(o.delimiter).map_err(Stop::Read)? {
+        if runs[i].advance(o.delimiter).map_err(CopyStop::Read)? {
             insert(&mut order, i, &runs, o);
         }
     }
     Ok(())
 }
 
-fn insert(order: &mut Vec<usize>, i: usize, runs: &[Run], o: &Options) {
+fn insert(order: &mut Vec<usize>, i: usize, runs: &[SortRun], o: &SortOptions) {
     let at = order.partition_point(|&j| {
         let c = o.compare(&runs[j].line, &runs[i].line);
         c.is_lt() || c.is_eq() && j < i

@@ -19,33 +19,33 @@ use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{BufRead, BufWriter, Write};
 
-use box_applet::opts::Parsed;
+use box_applet::opts::ParsedOptions;
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::common::input::{self, In, Stop};
+use crate::common::input::{self, CopyStop, InputFile};
 use crate::common::{files0, paths, quote};
-use lines::Lines;
-use merge::Run;
-use options::{Check, Flag, Options, SPEC, Wrong};
+use lines::SortLines;
+use merge::SortRun;
+use options::{Check, SPEC, SortFlag, SortOptions, SortUsageError};
 
 /// What ends a sort early: a message and status 2, or a failed write.
-enum Fatal {
+enum SortFatal {
     Message(Vec<u8>),
     Write,
 }
 
-impl Fatal {
-    fn file(what: &str, file: &[u8], e: &std::io::Error) -> Fatal {
+impl SortFatal {
+    fn file(what: &str, file: &[u8], e: &std::io::Error) -> SortFatal {
         let shown = if file == b"-" { b"-".to_vec() } else { quote::colon(file) };
         let text = box_sys::strerror(e);
-        Fatal::Message([what.as_bytes(), b": ", &shown, b": ", text.as_bytes()].concat())
+        SortFatal::Message([what.as_bytes(), b": ", &shown, b": ", text.as_bytes()].concat())
     }
 
     /// Prints the message; the status to end with.
     fn report(self, ctx: &mut Ctx<'_>) -> Exit {
         match self {
-            Fatal::Message(text) => refused(ctx, &[&text]),
-            Fatal::Write => Exit::USAGE,
+            SortFatal::Message(text) => refused(ctx, &[&text]),
+            SortFatal::Write => Exit::USAGE,
         }
     }
 }
@@ -57,8 +57,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 fn sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
     let args = options::modern_keys(args, &ctx.env).map_err(|wrong| wrong_options(ctx, wrong))?;
     let p = SPEC.parse_or_exit(ctx, &args, Exit::USAGE)?;
-    let mut o = Options::new(&p).map_err(|wrong| wrong_options(ctx, wrong))?;
-    if let (true, Some(source)) = (o.is_random(), p.last(Flag::RandomSource)) {
+    let mut o = SortOptions::new(&p).map_err(|wrong| wrong_options(ctx, wrong))?;
+    if let (true, Some(source)) = (o.is_random(), p.last(SortFlag::RandomSource)) {
         let seed = read_seed(ctx, source).map_err(|fatal| fatal.report(ctx))?;
         o.set_seed(seed);
     }
@@ -84,11 +84,11 @@ fn sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
 }
 
 /// Says what is wrong with the options; the status to end with.
-fn wrong_options(ctx: &mut Ctx<'_>, wrong: Wrong) -> Exit {
+fn wrong_options(ctx: &mut Ctx<'_>, wrong: SortUsageError) -> Exit {
     match wrong {
         // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
-        Wrong::Word(text) => input::usage_error(ctx, &[&text]),
-        Wrong::Other(text) => refused(ctx, &[&text]),
+        SortUsageError::Word(text) => input::usage_error(ctx, &[&text]),
+        SortUsageError::Other(text) => refused(ctx, &[&text]),
     }
 }
 
@@ -99,21 +99,21 @@ fn refused(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
 }
 
 /// Reads what makes the random order from the start of `--random-source`.
-fn read_seed(ctx: &mut Ctx<'_>, source: &[u8]) -> Result<u64, Fatal> {
+fn read_seed(ctx: &mut Ctx<'_>, source: &[u8]) -> Result<u64, SortFatal> {
     let mut bytes = [0; 16];
     let mut reader = input::open(&mut ctx.stdin, &ctx.cwd, source)
-        .map_err(|e| Fatal::file("open failed", source, &e))?;
+        .map_err(|e| SortFatal::file("open failed", source, &e))?;
     match std::io::Read::read_exact(&mut reader, &mut bytes) {
         Ok(()) => Ok(options::mix(&bytes)),
         Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
-            Err(Fatal::Message([&quote::always(source), &b": end of file"[..]].concat()))
+            Err(SortFatal::Message([&quote::always(source), &b": end of file"[..]].concat()))
         }
-        Err(e) => Err(Fatal::file("read failed", source, &e)),
+        Err(e) => Err(SortFatal::file("read failed", source, &e)),
     }
 }
 
-fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Vec<Vec<u8>>, Exit> {
-    let Some(list) = p.last(Flag::Files0From) else {
+fn files(ctx: &mut Ctx<'_>, p: &ParsedOptions<SortFlag>) -> Result<Vec<Vec<u8>>, Exit> {
+    let Some(list) = p.last(SortFlag::Files0From) else {
         return Ok(input::or_stdin(p.operands.clone()));
     };
     match files0::read(ctx, list, &p.operands) {
@@ -128,40 +128,41 @@ fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Vec<Vec<u8>>, Exit> {
 /// Where the result goes: the output file is opened only when all input has been read.
 fn with_output(
     ctx: &mut Ctx<'_>,
-    o: &Options,
-    f: impl FnOnce(&mut dyn Write) -> Result<(), Stop>,
-) -> Result<(), Fatal> {
+    o: &SortOptions,
+    f: impl FnOnce(&mut dyn Write) -> Result<(), CopyStop>,
+) -> Result<(), SortFatal> {
     let Some(name) = &o.output else {
-        return f(&mut ctx.stdout).map_err(|_| Fatal::Write);
+        return f(&mut ctx.stdout).map_err(|_| SortFatal::Write);
     };
-    let file = File::create(ctx.path(name)).map_err(|e| Fatal::file("open failed", name, &e))?;
+    let file =
+        File::create(ctx.path(name)).map_err(|e| SortFatal::file("open failed", name, &e))?;
     let mut out = BufWriter::with_capacity(64 * 1024, file);
-    let failed = |e: &std::io::Error| Fatal::file("write failed", name, e);
+    let failed = |e: &std::io::Error| SortFatal::file("write failed", name, e);
     match f(&mut out) {
         Ok(()) => out.flush().map_err(|e| failed(&e)),
-        Err(Stop::Read(e)) => Err(failed(&e)),
-        Err(Stop::Write) => {
+        Err(CopyStop::Read(e)) => Err(failed(&e)),
+        Err(CopyStop::Write) => {
             Err(failed(&out.flush().err().unwrap_or_else(|| std::io::ErrorKind::Other.into())))
         }
     }
 }
 
-fn sort_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &Options) -> Result<(), Fatal> {
-    let mut lines = Lines::default();
-    let mut runs: Vec<Run> = Vec::new();
+fn sort_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &SortOptions) -> Result<(), SortFatal> {
+    let mut lines = SortLines::default();
+    let mut runs: Vec<SortRun> = Vec::new();
     for file in files {
         let reader = input::open(&mut ctx.stdin, &ctx.cwd, file);
-        let mut reader = reader.map_err(|e| Fatal::file("read failed", file, &e))?;
+        let mut reader = reader.map_err(|e| SortFatal::file("read failed", file, &e))?;
         loop {
             let more =
-                lines.fill(&mut reader, o).map_err(|e| Fatal::file("read failed", file, &e))?;
+                lines.fill(&mut reader, o).map_err(|e| SortFatal::file("read failed", file, &e))?;
             if !more {
                 break;
             }
             // The memory bound is reached: what is there goes to a temporary file, sorted.
             lines.sort(o);
-            let run = Run::spill(&lines, o)
-                .map_err(|e| Fatal::file("cannot create temporary file in", b"/tmp", &e))?;
+            let run = SortRun::spill(&lines, o)
+                .map_err(|e| SortFatal::file("cannot create temporary file in", b"/tmp", &e))?;
             runs.push(run);
             lines.clear();
         }
@@ -170,33 +171,33 @@ fn sort_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &Options) -> Result<(), F
     if runs.is_empty() {
         return with_output(ctx, o, |out| lines.write(out, o));
     }
-    let last = Run::spill(&lines, o)
-        .map_err(|e| Fatal::file("cannot create temporary file in", b"/tmp", &e))?;
+    let last = SortRun::spill(&lines, o)
+        .map_err(|e| SortFatal::file("cannot create temporary file in", b"/tmp", &e))?;
     runs.push(last);
     drop(lines);
     with_output(ctx, o, |out| merge::merge(runs, o, out))
 }
 
-fn merge_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &Options) -> Result<(), Fatal> {
+fn merge_files(ctx: &mut Ctx<'_>, files: &[Vec<u8>], o: &SortOptions) -> Result<(), SortFatal> {
     let mut runs = Vec::new();
     for file in files {
-        let failed = |e: &std::io::Error| Fatal::file("read failed", file, e);
+        let failed = |e: &std::io::Error| SortFatal::file("read failed", file, e);
         let same =
             o.output.as_ref().is_some_and(|out| paths::same_file(&ctx.path(out), &ctx.path(file)));
         if file == b"-" || same {
             let mut text = Vec::new();
             let mut r = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(|e| failed(&e))?;
             std::io::Read::read_to_end(&mut r, &mut text).map_err(|e| failed(&e))?;
-            runs.push(Run::memory(text));
+            runs.push(SortRun::memory(text));
         } else {
-            runs.push(Run::file(input::open_file(&ctx.path(file)).map_err(|e| failed(&e))?));
+            runs.push(SortRun::file(input::open_file(&ctx.path(file)).map_err(|e| failed(&e))?));
         }
     }
     with_output(ctx, o, |out| merge::merge(runs, o, out))
 }
 
 /// `-c` and `-C`: the first line out of order.
-fn check(ctx: &mut Ctx<'_>, file: &[u8], o: &Options, kind: Check) -> Exit {
+fn check(ctx: &mut Ctx<'_>, file: &[u8], o: &SortOptions, kind: Check) -> Exit {
     let mut reader = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
         Ok(r) => r,
         Err(e) => {
@@ -226,7 +227,10 @@ fn check(ctx: &mut Ctx<'_>, file: &[u8], o: &Options, kind: Check) -> Exit {
     }
 }
 
-fn disorder(reader: &mut In<'_>, o: &Options) -> std::io::Result<Option<(u64, Vec<u8>)>> {
+fn disorder(
+    reader: &mut InputFile<'_>,
+    o: &SortOptions,
+) -> std::io::Result<Option<(u64, Vec<u8>)>> {
     let (mut previous, mut line) = (Vec::new(), Vec::new());
     let mut number = 0u64;
     loop {

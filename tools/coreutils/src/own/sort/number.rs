@@ -10,13 +10,13 @@ fn skip_blanks(text: &[u8]) -> &[u8] {
 }
 
 /// Sign, digits before the point without leading zeros, digits after it without trailing ones.
-struct Parts<'a> {
+struct SortParts<'a> {
     negative: bool,
     whole: &'a [u8],
     fraction: &'a [u8],
 }
 
-fn parts(text: &[u8]) -> (Parts<'_>, &[u8]) {
+fn parts(text: &[u8]) -> (SortParts<'_>, &[u8]) {
     let text = skip_blanks(text);
     let (negative, text) = match text.split_first() {
         Some((b'-', rest)) => (true, rest),
@@ -36,10 +36,10 @@ fn parts(text: &[u8]) -> (Parts<'_>, &[u8]) {
         fraction = &fraction[..keep];
     }
     let zero = whole.is_empty() && fraction.is_empty();
-    (Parts { negative: negative && !zero, whole, fraction }, rest)
+    (SortParts { negative: negative && !zero, whole, fraction }, rest)
 }
 
-fn magnitude(a: &Parts<'_>, b: &Parts<'_>) -> Ordering {
+fn magnitude(a: &SortParts<'_>, b: &SortParts<'_>) -> Ordering {
     a.whole
         .len()
         .cmp(&b.whole.len())
@@ -47,7 +47,7 @@ fn magnitude(a: &Parts<'_>, b: &Parts<'_>) -> Ordering {
         .then_with(|| a.fraction.cmp(b.fraction))
 }
 
-fn compare(a: &Parts<'_>, b: &Parts<'_>) -> Ordering {
+fn compare(a: &SortParts<'_>, b: &SortParts<'_>) -> Ordering {
     match (a.negative, b.negative) {
         (false, false) => magnitude(a, b),
         (true, true) => magnitude(b, a),
@@ -115,7 +115,7 @@ pub(super) fn human(a: &[u8], b: &[u8]) -> Ordering {
         power.map_or(0, |p| p as i32 + 1)
     }
     let ((x, xr), (y, yr)) = (parts(a), parts(b));
-    let signed = |p: &Parts<'_>, u: i32| {
+    let signed = |p: &SortParts<'_>, u: i32| {
         let zero = p.whole.is_empty() && p.fraction.is_empty();
         if zero {
             0

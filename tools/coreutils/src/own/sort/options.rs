@@ -1,15 +1,15 @@
 //! Options and keys of `sort`.
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::opts::{Opt, ParsedOptions, Spec};
 
-use super::key::{Key, Kind, Ordering as KeyOrdering};
+use super::key::{LineKey, Ordering as KeyOrdering, SortKind};
 use crate::common::choice::choice;
 use crate::common::number::{self as numbers, CountError};
 use crate::common::quote;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flag {
+pub(super) enum SortFlag {
     BatchSize,
     BufferSize,
     Check,
@@ -43,41 +43,41 @@ pub(super) enum Flag {
     ZeroTerminated,
 }
 
-pub(super) const SPEC: Spec<Flag> = Spec::new(
+pub(super) const SPEC: Spec<SortFlag> = Spec::new(
     "[OPTION]... [FILE]...\n  or:  sort [OPTION]... --files0-from=F",
     "Write sorted concatenation of all FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     &[
-        Opt::new(Flag::IgnoreLeadingBlanks, 'b', "ignore-leading-blanks").says("ignore leading blanks"),
-        Opt::new(Flag::DictionaryOrder, 'd', "dictionary-order").says("consider only blanks and alphanumeric characters"),
-        Opt::new(Flag::IgnoreCase, 'f', "ignore-case").says("fold lower case to upper case characters"),
-        Opt::new(Flag::GeneralNumericSort, 'g', "general-numeric-sort").says("compare according to general numerical value"),
-        Opt::new(Flag::IgnoreNonprinting, 'i', "ignore-nonprinting").says("consider only printable characters"),
-        Opt::new(Flag::MonthSort, 'M', "month-sort").says("compare (unknown) < 'JAN' < ... < 'DEC'"),
-        Opt::new(Flag::HumanNumericSort, 'h', "human-numeric-sort").says("compare human readable numbers (e.g., 2K 1G)"),
-        Opt::new(Flag::NumericSort, 'n', "numeric-sort").says("compare according to string numerical value"),
-        Opt::new(Flag::RandomSort, 'R', "random-sort").says("shuffle, but group identical keys"),
-        Opt::long(Flag::RandomSource, "random-source").takes("FILE", "get random bytes from FILE"),
-        Opt::new(Flag::Reverse, 'r', "reverse").says("reverse the result of comparisons"),
-        Opt::long(Flag::Sort, "sort").takes("WORD", "sort according to WORD: general-numeric -g,\nhuman-numeric -h, month -M, numeric -n, random -R, version -V"),
-        Opt::new(Flag::VersionSort, 'V', "version-sort").says("natural sort of (version) numbers within text"),
-        Opt::long(Flag::BatchSize, "batch-size").takes("NMERGE", "merge at most NMERGE inputs at once (ignored)"),
-        Opt::new(Flag::PlainCheck, 'c', "").says("check for sorted input; do not sort"),
-        Opt::long(Flag::Check, "check").may_take("HOW", "the same; 'quiet' or 'silent' as -C"),
-        Opt::new(Flag::CheckSilently, 'C', "").says("like -c, but do not report first bad line"),
-        Opt::long(Flag::CompressProgram, "compress-program").takes("PROG", "compress temporaries with PROG (ignored)"),
-        Opt::long(Flag::Debug, "debug").says("(ignored)"),
-        Opt::long(Flag::Files0From, "files0-from").takes("F", "read input from the files specified by\nNUL-terminated names in file F"),
-        Opt::new(Flag::Key, 'k', "key").takes("KEYDEF", "sort via a key; KEYDEF gives location and type"),
-        Opt::new(Flag::Merge, 'm', "merge").says("merge already sorted files; do not sort"),
-        Opt::new(Flag::Output, 'o', "output").takes("FILE", "write result to FILE instead of standard output"),
-        Opt::new(Flag::Stable, 's', "stable").says("stabilize sort by disabling last-resort comparison"),
-        Opt::new(Flag::BufferSize, 'S', "buffer-size").takes("SIZE", "use SIZE for main memory buffer"),
-        Opt::new(Flag::FieldSeparator, 't', "field-separator").takes("SEP", "use SEP instead of non-blank to blank transition"),
-        Opt::new(Flag::TemporaryDirectory, 'T', "temporary-directory").takes("DIR", "use DIR for temporaries"),
-        Opt::long(Flag::Parallel, "parallel").takes("N", "(ignored)"),
-        Opt::new(Flag::Unique, 'u', "unique").says("output only the first of lines that compare equal"),
-        Opt::new(Flag::Ignored, 'y', "").may_take("N", "(ignored)"),
-        Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
+        Opt::new(SortFlag::IgnoreLeadingBlanks, 'b', "ignore-leading-blanks").says("ignore leading blanks"),
+        Opt::new(SortFlag::DictionaryOrder, 'd', "dictionary-order").says("consider only blanks and alphanumeric characters"),
+        Opt::new(SortFlag::IgnoreCase, 'f', "ignore-case").says("fold lower case to upper case characters"),
+        Opt::new(SortFlag::GeneralNumericSort, 'g', "general-numeric-sort").says("compare according to general numerical value"),
+        Opt::new(SortFlag::IgnoreNonprinting, 'i', "ignore-nonprinting").says("consider only printable characters"),
+        Opt::new(SortFlag::MonthSort, 'M', "month-sort").says("compare (unknown) < 'JAN' < ... < 'DEC'"),
+        Opt::new(SortFlag::HumanNumericSort, 'h', "human-numeric-sort").says("compare human readable numbers (e.g., 2K 1G)"),
+        Opt::new(SortFlag::NumericSort, 'n', "numeric-sort").says("compare according to string numerical value"),
+        Opt::new(SortFlag::RandomSort, 'R', "random-sort").says("shuffle, but group identical keys"),
+        Opt::long(SortFlag::RandomSource, "random-source").takes("FILE", "get random bytes from FILE"),
+        Opt::new(SortFlag::Reverse, 'r', "reverse").says("reverse the result of comparisons"),
+        Opt::long(SortFlag::Sort, "sort").takes("WORD", "sort according to WORD: general-numeric -g,\nhuman-numeric -h, month -M, numeric -n, random -R, version -V"),
+        Opt::new(SortFlag::VersionSort, 'V', "version-sort").says("natural sort of (version) numbers within text"),
+        Opt::long(SortFlag::BatchSize, "batch-size").takes("NMERGE", "merge at most NMERGE inputs at once (ignored)"),
+        Opt::new(SortFlag::PlainCheck, 'c', "").says("check for sorted input; do not sort"),
+        Opt::long(SortFlag::Check, "check").may_take("HOW", "the same; 'quiet' or 'silent' as -C"),
+        Opt::new(SortFlag::CheckSilently, 'C', "").says("like -c, but do not report first bad line"),
+        Opt::long(SortFlag::CompressProgram, "compress-program").takes("PROG", "compress temporaries with PROG (ignored)"),
+        Opt::long(SortFlag::Debug, "debug").says("(ignored)"),
+        Opt::long(SortFlag::Files0From, "files0-from").takes("F", "read input from the files specified by\nNUL-terminated names in file F"),
+        Opt::new(SortFlag::Key, 'k', "key").takes("KEYDEF", "sort via a key; KEYDEF gives location and type"),
+        Opt::new(SortFlag::Merge, 'm', "merge").says("merge already sorted files; do not sort"),
+        Opt::new(SortFlag::Output, 'o', "output").takes("FILE", "write result to FILE instead of standard output"),
+        Opt::new(SortFlag::Stable, 's', "stable").says("stabilize sort by disabling last-resort comparison"),
+        Opt::new(SortFlag::BufferSize, 'S', "buffer-size").takes("SIZE", "use SIZE for main memory buffer"),
+        Opt::new(SortFlag::FieldSeparator, 't', "field-separator").takes("SEP", "use SEP instead of non-blank to blank transition"),
+        Opt::new(SortFlag::TemporaryDirectory, 'T', "temporary-directory").takes("DIR", "use DIR for temporaries"),
+        Opt::long(SortFlag::Parallel, "parallel").takes("N", "(ignored)"),
+        Opt::new(SortFlag::Unique, 'u', "unique").says("output only the first of lines that compare equal"),
+        Opt::new(SortFlag::Ignored, 'y', "").may_take("N", "(ignored)"),
+        Opt::new(SortFlag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
     ],
 )
 .after("KEYDEF is F[.C][OPTS][,F[.C][OPTS]] for start and stop position, where F is a\nfield number and C a character position in the field; both are origin 1, and\nthe stop position defaults to the line's end.  OPTS is one or more single-letter\nordering options [bdfgiMhnRrV], which override global ordering options for that key.");
@@ -89,8 +89,8 @@ pub(super) enum Check {
 }
 
 /// How lines are compared and what is done with them.
-pub(super) struct Options {
-    pub keys: Vec<Key>,
+pub(super) struct SortOptions {
+    pub keys: Vec<LineKey>,
     /// Whether keys are given; otherwise the one key is the whole line.
     pub keyed: bool,
     pub reverse: bool,
@@ -108,25 +108,25 @@ pub(super) struct Options {
 const DEFAULT_MEMORY: usize = 512 << 20;
 
 /// What is wrong with the options, as a message.
-pub(super) enum Wrong {
+pub(super) enum SortUsageError {
     /// A word that is none of those that an option takes.
     Word(Vec<u8>),
     Other(Vec<u8>),
 }
 
-impl From<Vec<u8>> for Wrong {
-    fn from(text: Vec<u8>) -> Wrong {
-        Wrong::Other(text)
+impl From<Vec<u8>> for SortUsageError {
+    fn from(text: Vec<u8>) -> SortUsageError {
+        SortUsageError::Other(text)
     }
 }
 
-impl Options {
+impl SortOptions {
     /// What the options mean together.
-    pub(super) fn new(p: &Parsed<Flag>) -> Result<Options, Wrong> {
+    pub(super) fn new(p: &ParsedOptions<SortFlag>) -> Result<SortOptions, SortUsageError> {
         let global = global_order(p)?;
         let keys = keys(p, &global)?;
         let check = check(p)?;
-        let sizes = p.all(Flag::BufferSize).map(memory).collect::<Result<Vec<usize>, _>>()?;
+        let sizes = p.all(SortFlag::BufferSize).map(memory).collect::<Result<Vec<usize>, _>>()?;
         check_counts(p)?;
         for (flag, objects) in SINGLES {
             let mut values = p.all(*flag);
@@ -135,38 +135,38 @@ impl Options {
                 return Err([b"multiple ", objects.as_bytes(), b" specified"].concat().into());
             }
         }
-        Ok(Options {
+        Ok(SortOptions {
             keys,
-            keyed: p.has(Flag::Key),
+            keyed: p.has(SortFlag::Key),
             reverse: global.reverse,
-            stable: p.has(Flag::Stable) || p.has(Flag::Unique),
-            unique: p.has(Flag::Unique),
-            delimiter: if p.has(Flag::ZeroTerminated) { 0 } else { b'\n' },
-            merge: p.has(Flag::Merge),
+            stable: p.has(SortFlag::Stable) || p.has(SortFlag::Unique),
+            unique: p.has(SortFlag::Unique),
+            delimiter: if p.has(SortFlag::ZeroTerminated) { 0 } else { b'\n' },
+            merge: p.has(SortFlag::Merge),
             check,
-            output: p.last(Flag::Output).map(<[u8]>::to_vec),
+            output: p.last(SortFlag::Output).map(<[u8]>::to_vec),
             memory: sizes.into_iter().max().unwrap_or(DEFAULT_MEMORY),
         })
     }
 }
 
 /// Options that may be repeated with the same value only, and what they name.
-const SINGLES: &[(Flag, &str)] = &[
-    (Flag::Output, "output files"),
-    (Flag::CompressProgram, "compress programs"),
-    (Flag::RandomSource, "random sources"),
+const SINGLES: &[(SortFlag, &str)] = &[
+    (SortFlag::Output, "output files"),
+    (SortFlag::CompressProgram, "compress programs"),
+    (SortFlag::RandomSource, "random sources"),
 ];
 
 /// Checks numbers that change nothing here: there is one thread, and as many files are merged as there are.
-fn check_counts(p: &Parsed<Flag>) -> Result<(), Vec<u8>> {
-    for text in p.all(Flag::Parallel) {
+fn check_counts(p: &ParsedOptions<SortFlag>) -> Result<(), Vec<u8>> {
+    for text in p.all(SortFlag::Parallel) {
         match numbers::count(text) {
             Ok(0) => return Err(b"number in parallel must be nonzero".to_vec()),
             Ok(_) | Err(CountError::Overflow) => {}
             Err(e) => return Err(e.message("--parallel", text)),
         }
     }
-    for text in p.all(Flag::BatchSize) {
+    for text in p.all(SortFlag::BatchSize) {
         match numbers::count(text) {
             Ok(0 | 1) => {
                 let wrong = CountError::Invalid.message("--batch-size", text);
@@ -179,10 +179,10 @@ fn check_counts(p: &Parsed<Flag>) -> Result<(), Vec<u8>> {
     Ok(())
 }
 
-impl Options {
+impl SortOptions {
     /// Whether a key is shuffled.
     pub(super) fn is_random(&self) -> bool {
-        self.keys.iter().any(|key| key.order.kind == Kind::Random)
+        self.keys.iter().any(|key| key.order.kind == SortKind::Random)
     }
 
     /// Makes the random order the one of `seed`.
@@ -200,25 +200,25 @@ pub(super) fn mix(bytes: &[u8]) -> u64 {
 }
 
 /// The letter of an ordering option, as it may also stand in a key.
-fn order_letter(flag: Flag) -> Option<u8> {
+fn order_letter(flag: SortFlag) -> Option<u8> {
     Some(match flag {
-        Flag::IgnoreLeadingBlanks => b'b',
-        Flag::DictionaryOrder => b'd',
-        Flag::IgnoreCase => b'f',
-        Flag::GeneralNumericSort => b'g',
-        Flag::IgnoreNonprinting => b'i',
-        Flag::MonthSort => b'M',
-        Flag::HumanNumericSort => b'h',
-        Flag::NumericSort => b'n',
-        Flag::RandomSort => b'R',
-        Flag::Reverse => b'r',
-        Flag::VersionSort => b'V',
+        SortFlag::IgnoreLeadingBlanks => b'b',
+        SortFlag::DictionaryOrder => b'd',
+        SortFlag::IgnoreCase => b'f',
+        SortFlag::GeneralNumericSort => b'g',
+        SortFlag::IgnoreNonprinting => b'i',
+        SortFlag::MonthSort => b'M',
+        SortFlag::HumanNumericSort => b'h',
+        SortFlag::NumericSort => b'n',
+        SortFlag::RandomSort => b'R',
+        SortFlag::Reverse => b'r',
+        SortFlag::VersionSort => b'V',
         _ => return None,
     })
 }
 
 /// The order of keys that have no options of their own.
-fn global_order(p: &Parsed<Flag>) -> Result<KeyOrdering, Wrong> {
+fn global_order(p: &ParsedOptions<SortFlag>) -> Result<KeyOrdering, SortUsageError> {
     const WORDS: [(&str, u8); 6] = [
         ("general-numeric", b'g'),
         ("human-numeric", b'h'),
@@ -232,18 +232,18 @@ fn global_order(p: &Parsed<Flag>) -> Result<KeyOrdering, Wrong> {
         if let Some(letter) = order_letter(*flag) {
             global.add(letter, true, true);
         }
-        if *flag == Flag::Sort {
+        if *flag == SortFlag::Sort {
             let word = value.as_deref().unwrap_or_default();
-            global.add(choice(&WORDS, word, "--sort").map_err(Wrong::Word)?, true, true);
+            global.add(choice(&WORDS, word, "--sort").map_err(SortUsageError::Word)?, true, true);
         }
     }
     Ok(global)
 }
 
 /// The keys, or one that is the whole line.
-fn keys(p: &Parsed<Flag>, global: &KeyOrdering) -> Result<Vec<Key>, Vec<u8>> {
+fn keys(p: &ParsedOptions<SortFlag>, global: &KeyOrdering) -> Result<Vec<LineKey>, Vec<u8>> {
     let tab = separator(p)?;
-    let mut keys = p.all(Flag::Key).map(parse_key).collect::<Result<Vec<Key>, _>>()?;
+    let mut keys = p.all(SortFlag::Key).map(parse_key).collect::<Result<Vec<LineKey>, _>>()?;
     for key in &mut keys {
         // A key without options of its own takes the global ones.
         if key.order.is_default() && !key.order.reverse {
@@ -251,7 +251,7 @@ fn keys(p: &Parsed<Flag>, global: &KeyOrdering) -> Result<Vec<Key>, Vec<u8>> {
         }
     }
     if keys.is_empty() {
-        keys.push(Key { order: global.clone(), ..Key::whole_line() });
+        keys.push(LineKey { order: global.clone(), ..LineKey::whole_line() });
     }
     let seed = seed();
     for key in &mut keys {
@@ -263,16 +263,16 @@ fn keys(p: &Parsed<Flag>, global: &KeyOrdering) -> Result<Vec<Key>, Vec<u8>> {
 }
 
 /// `-c`, `-C` and `--check`: whether the input is only checked.
-fn check(p: &Parsed<Flag>) -> Result<Option<Check>, Wrong> {
+fn check(p: &ParsedOptions<SortFlag>) -> Result<Option<Check>, SortUsageError> {
     const WORDS: [(&str, Check); 3] =
         [("quiet", Check::Quiet), ("silent", Check::Quiet), ("diagnose-first", Check::Loud)];
     let (mut check, mut loud, mut quiet) = (None, false, false);
     for (flag, value) in &p.options {
         check = match (flag, value.as_deref()) {
-            (Flag::PlainCheck, _) | (Flag::Check, None) => Some(Check::Loud),
-            (Flag::CheckSilently, _) => Some(Check::Quiet),
-            (Flag::Check, Some(word)) => {
-                Some(choice(&WORDS, word, "--check").map_err(Wrong::Word)?)
+            (SortFlag::PlainCheck, _) | (SortFlag::Check, None) => Some(Check::Loud),
+            (SortFlag::CheckSilently, _) => Some(Check::Quiet),
+            (SortFlag::Check, Some(word)) => {
+                Some(choice(&WORDS, word, "--check").map_err(SortUsageError::Word)?)
             }
             _ => check,
         };
@@ -283,10 +283,10 @@ fn check(p: &Parsed<Flag>) -> Result<Option<Check>, Wrong> {
         return Err(b"options '-cC' are incompatible".to_vec().into());
     }
     match check {
-        Some(Check::Quiet) if p.has(Flag::Output) => {
+        Some(Check::Quiet) if p.has(SortFlag::Output) => {
             Err(b"options '-Co' are incompatible".to_vec().into())
         }
-        Some(Check::Loud) if p.has(Flag::Output) => {
+        Some(Check::Loud) if p.has(SortFlag::Output) => {
             Err(b"options '-co' are incompatible".to_vec().into())
         }
         check => Ok(check),
@@ -318,9 +318,9 @@ fn memory(text: &[u8]) -> Result<usize, Vec<u8>> {
     Ok(usize::try_from(bytes).unwrap_or(usize::MAX).max(LEAST))
 }
 
-fn separator(p: &Parsed<Flag>) -> Result<Option<u8>, Vec<u8>> {
+fn separator(p: &ParsedOptions<SortFlag>) -> Result<Option<u8>, Vec<u8>> {
     let mut tab = None;
-    for t in p.all(Flag::FieldSeparator) {
+    for t in p.all(SortFlag::FieldSeparator) {
         let new = match t {
             [] => return Err(b"empty tab".to_vec()),
             [c] => *c,
@@ -343,7 +343,10 @@ fn seed() -> u64 {
 
 /// Returns the arguments with `+F.C -F.C`, positions from 0, written as `-k` (GNU manual, "sort invocation"): where
 /// `_POSIX2_VERSION` asks for the standard of 2001, a `+F` alone is a file.
-pub(super) fn modern_keys(args: &[Vec<u8>], env: &box_applet::Env) -> Result<Vec<Vec<u8>>, Wrong> {
+pub(super) fn modern_keys(
+    args: &[Vec<u8>],
+    env: &box_applet::Env,
+) -> Result<Vec<Vec<u8>>, SortUsageError> {
     let number = |name: &[u8]| env.get(name).and_then(numbers::decimal);
     let is_posix = env.get(b"POSIXLY_CORRECT").is_some();
     let alone = !number(b"_POSIX2_VERSION").is_some_and(|v| (200_112..200_809).contains(&v));
@@ -425,7 +428,7 @@ fn bad_key(text: &[u8], why: &str) -> Vec<u8> {
 }
 
 /// `F[.C][OPTS][,F[.C][OPTS]]`
-fn parse_key(text: &[u8]) -> Result<Key, Vec<u8>> {
+fn parse_key(text: &[u8]) -> Result<LineKey, Vec<u8>> {
     let bad = |why: &str| bad_key(text, why);
     let mut at = 0;
     let number = |at: &mut usize, place: &str| match count(&text[*at..]) {
@@ -438,7 +441,7 @@ fn parse_key(text: &[u8]) -> Result<Key, Vec<u8>> {
             Err([place.as_bytes(), b": invalid count at start of ", &rest].concat())
         }
     };
-    let mut key = Key::whole_line();
+    let mut key = LineKey::whole_line();
     let field = number(&mut at, "invalid number at field start")?;
     key.start_field = field.checked_sub(1).ok_or_else(|| bad("field number is zero"))?;
     if text.get(at) == Some(&b'.') {

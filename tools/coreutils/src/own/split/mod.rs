@@ -15,71 +15,71 @@ mod output;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 
-use box_applet::{Ctx, Ended, Exit, Input, Source};
+use box_applet::{Ctx, Ended, Exit, InputSource, StdInput};
 
 use crate::common::{input, quote};
-use options::{Cut, Options, Refusal, SPEC, Way};
-use output::Outputs;
+use options::{SPEC, SplitCut, SplitOptions, SplitRefusal, SplitWay};
+use output::SplitOutputs;
 
 /// The input, apart from the applet's streams, because commands are started while it is read.
-enum Reader {
-    Stdin(Input),
+enum SplitReader {
+    Stdin(StdInput),
     File(BufReader<File>),
     Memory(io::Cursor<Vec<u8>>),
 }
 
-impl Read for Reader {
+impl Read for SplitReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match self {
-            Reader::Stdin(r) => r.read(out),
-            Reader::File(r) => r.read(out),
-            Reader::Memory(r) => r.read(out),
+            SplitReader::Stdin(r) => r.read(out),
+            SplitReader::File(r) => r.read(out),
+            SplitReader::Memory(r) => r.read(out),
         }
     }
 }
 
-impl BufRead for Reader {
+impl BufRead for SplitReader {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         match self {
-            Reader::Stdin(r) => r.fill_buf(),
-            Reader::File(r) => r.fill_buf(),
-            Reader::Memory(r) => r.fill_buf(),
+            SplitReader::Stdin(r) => r.fill_buf(),
+            SplitReader::File(r) => r.fill_buf(),
+            SplitReader::Memory(r) => r.fill_buf(),
         }
     }
 
     fn consume(&mut self, n: usize) {
         match self {
-            Reader::Stdin(r) => r.consume(n),
-            Reader::File(r) => r.consume(n),
-            Reader::Memory(r) => r.consume(n),
+            SplitReader::Stdin(r) => r.consume(n),
+            SplitReader::File(r) => r.consume(n),
+            SplitReader::Memory(r) => r.consume(n),
         }
     }
 }
 
 /// What ends a split early.
-enum Stop {
+enum SplitStop {
     Read(io::Error),
     /// It has been said why.
     Ended(Exit),
 }
 
-impl From<io::Error> for Stop {
-    fn from(e: io::Error) -> Stop {
-        Stop::Read(e)
+impl From<io::Error> for SplitStop {
+    fn from(e: io::Error) -> SplitStop {
+        SplitStop::Read(e)
     }
 }
 
-impl From<Exit> for Stop {
-    fn from(exit: Exit) -> Stop {
-        Stop::Ended(exit)
+impl From<Exit> for SplitStop {
+    fn from(exit: Exit) -> SplitStop {
+        SplitStop::Ended(exit)
     }
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let options = Options::new(&p).map_err(|refusal| match refusal {
-        Refusal::Usage(text) => input::usage_error(ctx, &[&text]),
-        Refusal::Value(text) => input::failure(ctx, &[&text]),
+    let options = SplitOptions::new(&p).map_err(|refusal| match refusal {
+        SplitRefusal::Usage(text) => input::usage_error(ctx, &[&text]),
+        SplitRefusal::Value(text) => input::failure(ctx, &[&text]),
     })?;
     if let Some(extra) = p.operands.get(2) {
         return Err(input::extra_operand(ctx, extra));
@@ -87,21 +87,21 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let name = p.operands.first().map_or(&b"-"[..], Vec::as_slice);
     let mut reader = open(ctx, name)?;
     let path = (name != b"-").then(|| ctx.path(name));
-    let Options { way, separator, elide, verbose, filter, names } = options;
+    let SplitOptions { way, separator, elide, verbose, filter, names } = options;
     let has_filter = filter.is_some();
-    let mut outputs = Outputs::new(ctx, names, (filter, verbose), path);
+    let mut outputs = SplitOutputs::new(ctx, names, (filter, verbose), path);
     let done = match way {
-        Way::Lines(n) => by_lines(&mut reader, &mut outputs, n, separator),
-        Way::Bytes(n) => by_bytes(&mut reader, &mut outputs, n),
-        Way::LineBytes(n) => by_line_bytes(&mut reader, &mut outputs, n, separator),
-        Way::Chunks { cut: Cut::RoundRobin, count, only: None } => {
-            let made = Made { count, elide, has_filter };
+        SplitWay::Lines(n) => by_lines(&mut reader, &mut outputs, n, separator),
+        SplitWay::Bytes(n) => by_bytes(&mut reader, &mut outputs, n),
+        SplitWay::LineBytes(n) => by_line_bytes(&mut reader, &mut outputs, n, separator),
+        SplitWay::Chunks { cut: SplitCut::RoundRobin, count, only: None } => {
+            let made = SplitMade { count, elide, has_filter };
             in_turn(&mut reader, &mut outputs, made, separator)
         }
-        Way::Chunks { cut: Cut::RoundRobin, count, only: Some(only) } => {
+        SplitWay::Chunks { cut: SplitCut::RoundRobin, count, only: Some(only) } => {
             every(&mut reader, outputs.ctx, (only, count), separator)
         }
-        Way::Chunks { cut, count, only } => {
+        SplitWay::Chunks { cut, count, only } => {
             let size = match size(&mut reader) {
                 Ok(size) => size,
                 Err(e) => return Err(input::file_error(outputs.ctx, name, &e)),
@@ -115,17 +115,17 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     match done.and_then(|()| Ok(outputs.close()?)) {
         Ok(()) => Ok(Exit::SUCCESS),
-        Err(Stop::Ended(exit)) => Err(exit),
-        Err(Stop::Read(e)) => Err(input::file_error(ctx, name, &e)),
+        Err(SplitStop::Ended(exit)) => Err(exit),
+        Err(SplitStop::Read(e)) => Err(input::file_error(ctx, name, &e)),
     }
 }
 
-fn open(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Reader, Exit> {
+fn open(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<SplitReader, Exit> {
     if name == b"-" {
-        return Ok(Reader::Stdin(ctx.stdin.detach()));
+        return Ok(SplitReader::Stdin(ctx.stdin.detach()));
     }
     match input::open_file(&ctx.path(name)) {
-        Ok(file) => Ok(Reader::File(BufReader::with_capacity(input::BLOCK, file))),
+        Ok(file) => Ok(SplitReader::File(BufReader::with_capacity(input::BLOCK, file))),
         Err(e) if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) => {
             Err(input::file_error(ctx, name, &e))
         }
@@ -138,7 +138,7 @@ fn open(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Reader, Exit> {
 }
 
 /// The number of bytes that are still to be read; an input that does not know it is read whole.
-fn size(reader: &mut Reader) -> io::Result<u64> {
+fn size(reader: &mut SplitReader) -> io::Result<u64> {
     let known = |file: &File| -> Option<u64> {
         let meta = file.metadata().ok().filter(|meta| meta.is_file())?;
         // A shared position counts from where it is.
@@ -148,12 +148,12 @@ fn size(reader: &mut Reader) -> io::Result<u64> {
     };
     let found = match reader {
         // What stands in the buffer has been read before.
-        Reader::File(r) => known(r.get_ref()).filter(|n| *n > 0),
-        Reader::Stdin(r) => match r.source() {
-            Source::File(file) => known(file).filter(|n| *n > 0),
+        SplitReader::File(r) => known(r.get_ref()).filter(|n| *n > 0),
+        SplitReader::Stdin(r) => match r.source() {
+            InputSource::File(file) => known(file).filter(|n| *n > 0),
             _ => None,
         },
-        Reader::Memory(_) => None,
+        SplitReader::Memory(_) => None,
     };
     if let Some(size) = found {
         return Ok(size);
@@ -161,16 +161,16 @@ fn size(reader: &mut Reader) -> io::Result<u64> {
     let mut text = Vec::new();
     reader.read_to_end(&mut text)?;
     let size = text.len() as u64;
-    *reader = Reader::Memory(io::Cursor::new(text));
+    *reader = SplitReader::Memory(io::Cursor::new(text));
     Ok(size)
 }
 
 /// Hands on at most `most` bytes of the input as they come; returns how many there were.
 fn pass(
-    reader: &mut Reader,
+    reader: &mut SplitReader,
     most: u64,
-    mut put: impl FnMut(&[u8]) -> Result<(), Stop>,
-) -> Result<u64, Stop> {
+    mut put: impl FnMut(&[u8]) -> Result<(), SplitStop>,
+) -> Result<u64, SplitStop> {
     let mut left = most;
     while left > 0 {
         let block = match reader.fill_buf() {
@@ -190,10 +190,10 @@ fn pass(
 
 /// Hands on the parts of lines; the second argument says whether the line ends there.
 fn for_each_part(
-    reader: &mut Reader,
+    reader: &mut SplitReader,
     separator: u8,
-    mut put: impl FnMut(&[u8], bool) -> Result<bool, Stop>,
-) -> Result<(), Stop> {
+    mut put: impl FnMut(&[u8], bool) -> Result<bool, SplitStop>,
+) -> Result<(), SplitStop> {
     loop {
         let block = match reader.fill_buf() {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
@@ -213,11 +213,11 @@ fn for_each_part(
 }
 
 fn by_lines(
-    reader: &mut Reader,
-    outputs: &mut Outputs<'_, '_>,
+    reader: &mut SplitReader,
+    outputs: &mut SplitOutputs<'_, '_>,
     most: u64,
     separator: u8,
-) -> Result<(), Stop> {
+) -> Result<(), SplitStop> {
     let mut left = 0;
     for_each_part(reader, separator, |part, ends| {
         if left == 0 {
@@ -230,7 +230,11 @@ fn by_lines(
     })
 }
 
-fn by_bytes(reader: &mut Reader, outputs: &mut Outputs<'_, '_>, most: u64) -> Result<(), Stop> {
+fn by_bytes(
+    reader: &mut SplitReader,
+    outputs: &mut SplitOutputs<'_, '_>,
+    most: u64,
+) -> Result<(), SplitStop> {
     loop {
         let mut is_open = false;
         let passed = pass(reader, most, |block| {
@@ -247,14 +251,18 @@ fn by_bytes(reader: &mut Reader, outputs: &mut Outputs<'_, '_>, most: u64) -> Re
 
 /// Lines that fit; one that is longer than a piece is cut.
 fn by_line_bytes(
-    reader: &mut Reader,
-    outputs: &mut Outputs<'_, '_>,
+    reader: &mut SplitReader,
+    outputs: &mut SplitOutputs<'_, '_>,
     most: u64,
     separator: u8,
-) -> Result<(), Stop> {
+) -> Result<(), SplitStop> {
     // The line that is not yet at its end, and how much of whole lines the open piece has.
     let (mut line, mut whole): (Vec<u8>, u64) = (Vec::new(), 0);
-    fn put(line: &mut Vec<u8>, whole: u64, outputs: &mut Outputs<'_, '_>) -> Result<u64, Stop> {
+    fn put(
+        line: &mut Vec<u8>,
+        whole: u64,
+        outputs: &mut SplitOutputs<'_, '_>,
+    ) -> Result<u64, SplitStop> {
         if whole == 0 {
             outputs.begin()?;
         }
@@ -299,7 +307,7 @@ fn by_line_bytes(
 }
 
 /// What is made of lines in turn.
-struct Made {
+struct SplitMade {
     count: u64,
     elide: bool,
     has_filter: bool,
@@ -310,14 +318,14 @@ const MOST_HELD: usize = 32 << 20;
 
 /// Lines in turn to as many files; they are open one at a time.
 fn in_turn(
-    reader: &mut Reader,
-    outputs: &mut Outputs<'_, '_>,
-    made: Made,
+    reader: &mut SplitReader,
+    outputs: &mut SplitOutputs<'_, '_>,
+    made: SplitMade,
     separator: u8,
-) -> Result<(), Stop> {
-    let Made { count, elide, has_filter } = made;
+) -> Result<(), SplitStop> {
+    let SplitMade { count, elide, has_filter } = made;
     let mut pieces: Vec<(Option<Vec<u8>>, Vec<u8>)> = Vec::new();
-    let add = |outputs: &mut Outputs<'_, '_>, pieces: &mut Vec<_>| -> Result<(), Stop> {
+    let add = |outputs: &mut SplitOutputs<'_, '_>, pieces: &mut Vec<_>| -> Result<(), SplitStop> {
         let name = outputs.next_name()?;
         if !has_filter {
             outputs.create(name.clone())?;
@@ -365,9 +373,9 @@ fn in_turn(
 }
 
 fn write_out(
-    outputs: &mut Outputs<'_, '_>,
+    outputs: &mut SplitOutputs<'_, '_>,
     pieces: &mut [(Option<Vec<u8>>, Vec<u8>)],
-) -> Result<(), Stop> {
+) -> Result<(), SplitStop> {
     for (name, text) in pieces.iter_mut().filter(|(_, text)| !text.is_empty()) {
         outputs.append(name.as_deref().unwrap_or_default(), text)?;
         text.clear();
@@ -377,11 +385,11 @@ fn write_out(
 
 /// Each line whose turn it is, to standard output.
 fn every(
-    reader: &mut Reader,
+    reader: &mut SplitReader,
     ctx: &mut Ctx<'_>,
     (only, count): (u64, u64),
     separator: u8,
-) -> Result<(), Stop> {
+) -> Result<(), SplitStop> {
     let mut turn = 1;
     for_each_part(reader, separator, |part, ends| {
         if turn == only {
@@ -401,7 +409,7 @@ fn put(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<(), Exit> {
 
 /// Pieces of about the same size, which is that of the whole divided; the last one has the rest.
 struct Chunks {
-    cut: Cut,
+    cut: SplitCut,
     size: u64,
     count: u64,
     elide: bool,
@@ -415,13 +423,17 @@ impl Chunks {
         match self.cut {
             _ if number == self.count => self.size,
             // There is a byte for each of the first pieces at least.
-            Cut::Bytes if step == 0 => number.min(self.size),
+            SplitCut::Bytes if step == 0 => number.min(self.size),
             _ => number.saturating_mul(step),
         }
     }
 
-    fn split(&self, reader: &mut Reader, outputs: &mut Outputs<'_, '_>) -> Result<(), Stop> {
-        if self.cut == Cut::Lines {
+    fn split(
+        &self,
+        reader: &mut SplitReader,
+        outputs: &mut SplitOutputs<'_, '_>,
+    ) -> Result<(), SplitStop> {
+        if self.cut == SplitCut::Lines {
             return self.split_lines(reader, outputs);
         }
         let mut at = 0;
@@ -436,10 +448,15 @@ impl Chunks {
         Ok(())
     }
 
-    fn split_lines(&self, reader: &mut Reader, outputs: &mut Outputs<'_, '_>) -> Result<(), Stop> {
+    fn split_lines(
+        &self,
+        reader: &mut SplitReader,
+        outputs: &mut SplitOutputs<'_, '_>,
+    ) -> Result<(), SplitStop> {
         let (mut number, mut at, mut is_begun) = (1, 0, false);
         let elide = self.elide;
-        let skip = |outputs: &mut Outputs<'_, '_>| if elide { Ok(()) } else { outputs.begin() };
+        let skip =
+            |outputs: &mut SplitOutputs<'_, '_>| if elide { Ok(()) } else { outputs.begin() };
         for_each_part(reader, self.separator, |part, ends| {
             if !std::mem::replace(&mut is_begun, true) {
                 outputs.begin()?;
@@ -467,8 +484,13 @@ impl Chunks {
     }
 
     /// Writes one piece to standard output.
-    fn extract(&self, reader: &mut Reader, ctx: &mut Ctx<'_>, only: u64) -> Result<(), Stop> {
-        if self.cut == Cut::Bytes {
+    fn extract(
+        &self,
+        reader: &mut SplitReader,
+        ctx: &mut Ctx<'_>,
+        only: u64,
+    ) -> Result<(), SplitStop> {
+        if self.cut == SplitCut::Bytes {
             let start = if only == 1 { 0 } else { self.end(only - 1) };
             pass(reader, start, |_| Ok(()))?;
             pass(reader, self.end(only) - start, |block| Ok(put(ctx, block)?))?;

@@ -2,30 +2,30 @@
 
 /// What suffixes are counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Digits {
+pub(super) enum SplitDigits {
     Letters,
     Decimal,
     Hexadecimal,
 }
 
-impl Digits {
+impl SplitDigits {
     pub(super) fn alphabet(self) -> &'static [u8] {
         match self {
-            Digits::Letters => b"abcdefghijklmnopqrstuvwxyz",
-            Digits::Decimal => b"0123456789",
-            Digits::Hexadecimal => b"0123456789abcdef",
+            SplitDigits::Letters => b"abcdefghijklmnopqrstuvwxyz",
+            SplitDigits::Decimal => b"0123456789",
+            SplitDigits::Hexadecimal => b"0123456789abcdef",
         }
     }
 }
 
 /// There are no more names of this length.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Exhausted;
+pub(super) struct SplitExhausted;
 
 /// The names, one after another.
-pub(super) struct Names {
+pub(super) struct SplitNames {
     prefix: Vec<u8>,
-    digits: Digits,
+    digits: SplitDigits,
     /// Digits of the next suffix, as places in the alphabet; `None` behind the last one.
     next: Option<Vec<usize>>,
     /// Whether suffixes become longer when those of this length are used up.
@@ -33,25 +33,25 @@ pub(super) struct Names {
     more: Vec<u8>,
 }
 
-impl Names {
+impl SplitNames {
     /// Names of suffixes of a length, beginning with the digits `start`, which are not more than that.
     pub(super) fn new(
         prefix: &[u8],
-        digits: Digits,
+        digits: SplitDigits,
         (length, start): (usize, &[u8]),
         grows: bool,
         more: &[u8],
-    ) -> Names {
+    ) -> SplitNames {
         let place = |digit: &u8| digits.alphabet().iter().position(|known| known == digit);
         let mut next = vec![0; length.saturating_sub(start.len())];
         next.extend(start.iter().map(|digit| place(digit).unwrap_or(0)));
-        Names { prefix: prefix.to_vec(), digits, next: Some(next), grows, more: more.to_vec() }
+        SplitNames { prefix: prefix.to_vec(), digits, next: Some(next), grows, more: more.to_vec() }
     }
 
     /// Returns the next name.
-    pub(super) fn next_name(&mut self) -> Result<Vec<u8>, Exhausted> {
+    pub(super) fn next_name(&mut self) -> Result<Vec<u8>, SplitExhausted> {
         let alphabet = self.digits.alphabet();
-        let now = self.next.take().ok_or(Exhausted)?;
+        let now = self.next.take().ok_or(SplitExhausted)?;
         let suffix = now.iter().map(|place| alphabet[*place]);
         let name = self.prefix.iter().copied().chain(suffix).chain(self.more.iter().copied());
         let name = name.collect();
@@ -79,21 +79,21 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use super::{Digits, Exhausted, Names};
+    use super::{SplitDigits, SplitExhausted, SplitNames};
 
     // As GNU split 9.1 names them.
     #[test]
     fn names_in_order() {
-        let mut names = Names::new(b"x", Digits::Decimal, (2, b""), true, b".t");
+        let mut names = SplitNames::new(b"x", SplitDigits::Decimal, (2, b""), true, b".t");
         let all: Vec<String> =
             (0..92).map(|_| String::from_utf8(names.next_name().unwrap()).unwrap()).collect();
         assert_eq!((all[0].as_str(), all[89].as_str()), ("x00.t", "x89.t"));
         assert_eq!((all[90].as_str(), all[91].as_str()), ("x9000.t", "x9001.t"));
-        let mut names = Names::new(b"", Digits::Hexadecimal, (2, b"fe"), false, b"");
+        let mut names = SplitNames::new(b"", SplitDigits::Hexadecimal, (2, b"fe"), false, b"");
         assert_eq!(names.next_name(), Ok(b"fe".to_vec()));
         assert_eq!(names.next_name(), Ok(b"ff".to_vec()));
-        assert_eq!(names.next_name(), Err(Exhausted));
-        let mut names = Names::new(b"x", Digits::Letters, (1, b""), true, b"");
+        assert_eq!(names.next_name(), Err(SplitExhausted));
+        let mut names = SplitNames::new(b"x", SplitDigits::Letters, (1, b""), true, b"");
         let last = (0..26).map(|_| names.next_name().unwrap()).last().unwrap();
         assert_eq!(last, b"xzaa");
     }

@@ -5,15 +5,15 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use box_applet::command::{Child, Command, Stream};
+use box_applet::command::{Child, ChildCommand, ChildStream};
 use box_applet::{Ctx, Exit};
 use box_sys::{WaitStatus, signal};
 
-use super::names::{Exhausted, Names};
+use super::names::{SplitExhausted, SplitNames};
 use crate::common::{input, paths, quote};
 
 /// A piece that is being written.
-enum Piece {
+enum SplitPiece {
     File(BufWriter<File>),
     /// A command that runs, and its input while it reads.
     Pipe(Option<BufWriter<File>>, Child),
@@ -22,32 +22,32 @@ enum Piece {
 }
 
 /// All pieces, one open at a time.
-pub(super) struct Outputs<'c, 'a> {
+pub(super) struct SplitOutputs<'c, 'a> {
     pub ctx: &'c mut Ctx<'a>,
-    names: Names,
+    names: SplitNames,
     filter: Option<Vec<u8>>,
     verbose: bool,
     /// The input, which no piece may replace.
     input: Option<PathBuf>,
-    open: Option<(Vec<u8>, Piece)>,
+    open: Option<(Vec<u8>, SplitPiece)>,
 }
 
-impl<'c, 'a> Outputs<'c, 'a> {
+impl<'c, 'a> SplitOutputs<'c, 'a> {
     pub(super) fn new(
         ctx: &'c mut Ctx<'a>,
-        names: Names,
+        names: SplitNames,
         (filter, verbose): (Option<Vec<u8>>, bool),
         input: Option<PathBuf>,
-    ) -> Outputs<'c, 'a> {
-        Outputs { ctx, names, filter, verbose, input, open: None }
+    ) -> SplitOutputs<'c, 'a> {
+        SplitOutputs { ctx, names, filter, verbose, input, open: None }
     }
 
     /// Ends the open piece and returns the next name.
     pub(super) fn next_name(&mut self) -> Result<Vec<u8>, Exit> {
         self.close()?;
-        self.names
-            .next_name()
-            .map_err(|Exhausted| input::failure(self.ctx, &[b"output file suffixes exhausted"]))
+        self.names.next_name().map_err(|SplitExhausted| {
+            input::failure(self.ctx, &[b"output file suffixes exhausted"])
+        })
     }
 
     /// Begins the next piece.
@@ -80,7 +80,7 @@ impl<'c, 'a> Outputs<'c, 'a> {
         self.ctx.stdout.write_all(&line).map_err(|_| Exit::FAILURE)
     }
 
-    fn create_file(&mut self, name: &[u8]) -> Result<Piece, Exit> {
+    fn create_file(&mut self, name: &[u8]) -> Result<SplitPiece, Exit> {
         if self.verbose {
             self.say(&[b"creating file ", &quote::always(name)])?;
         }
@@ -90,10 +90,10 @@ impl<'c, 'a> Outputs<'c, 'a> {
             return Err(input::failure(self.ctx, &[&shown, b" would overwrite input; aborting"]));
         }
         let file = File::create(path).map_err(|e| input::file_error(self.ctx, name, &e))?;
-        Ok(Piece::File(BufWriter::with_capacity(64 * 1024, file)))
+        Ok(SplitPiece::File(BufWriter::with_capacity(64 * 1024, file)))
     }
 
-    fn start(&mut self, command: &[u8], name: &[u8]) -> Result<Piece, Exit> {
+    fn start(&mut self, command: &[u8], name: &[u8]) -> Result<SplitPiece, Exit> {
         if self.verbose {
             self.say(&[b"executing with FILE=", &quote::colon(name)])?;
         }
@@ -102,21 +102,21 @@ impl<'c, 'a> Outputs<'c, 'a> {
         };
         if !self.ctx.procs.concurrent() {
             let (reader, writer) = box_sys::preview1::spool().map_err(|e| failed(self.ctx, &e))?;
-            return Ok(Piece::Spool(reader, BufWriter::new(writer)));
+            return Ok(SplitPiece::Spool(reader, BufWriter::new(writer)));
         }
         let (reader, writer) = self.ctx.procs.pipe().map_err(|e| failed(self.ctx, &e))?;
         let child = self.run(command, name, reader)?;
-        Ok(Piece::Pipe(Some(BufWriter::with_capacity(64 * 1024, writer)), child))
+        Ok(SplitPiece::Pipe(Some(BufWriter::with_capacity(64 * 1024, writer)), child))
     }
 
     /// Runs the command, which reads `stdin`.
     fn run(&mut self, command: &[u8], name: &[u8], stdin: File) -> Result<Child, Exit> {
         let shell = self.ctx.env.get(b"SHELL").unwrap_or(b"/bin/sh").to_vec();
-        let mut shell = Command::new(vec![shell, b"-c".to_vec(), command.to_vec()]);
+        let mut shell = ChildCommand::new(vec![shell, b"-c".to_vec(), command.to_vec()]);
         let mut env = self.ctx.env.clone();
         env.set(b"FILE", name);
         shell.env = Some(env);
-        shell.stdin = Stream::File(Rc::new(stdin));
+        shell.stdin = ChildStream::File(Rc::new(stdin));
         shell.start(self.ctx).map_err(|e| {
             let text = [b"failed to run command: \"", &shell.argv[0][..], b" -c\": "].concat();
             input::failure(self.ctx, &[&text, e.message.as_bytes()])
@@ -127,10 +127,10 @@ impl<'c, 'a> Outputs<'c, 'a> {
     pub(super) fn write(&mut self, data: &[u8]) -> Result<(), Exit> {
         let Some((name, piece)) = &mut self.open else { return Ok(()) };
         let written = match piece {
-            Piece::File(file) => file.write_all(data),
-            Piece::Spool(_, spool) => spool.write_all(data),
-            Piece::Pipe(None, _) => Ok(()),
-            Piece::Pipe(pipe, _) => {
+            SplitPiece::File(file) => file.write_all(data),
+            SplitPiece::Spool(_, spool) => spool.write_all(data),
+            SplitPiece::Pipe(None, _) => Ok(()),
+            SplitPiece::Pipe(pipe, _) => {
                 let written = pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(data));
                 if written.as_ref().is_err_and(|e| e.kind() == ErrorKind::BrokenPipe) {
                     give_up(pipe);
@@ -146,9 +146,9 @@ impl<'c, 'a> Outputs<'c, 'a> {
     pub(super) fn close(&mut self) -> Result<(), Exit> {
         let Some((name, piece)) = self.open.take() else { return Ok(()) };
         let (flushed, child) = match piece {
-            Piece::File(mut file) => (file.flush(), None),
-            Piece::Pipe(None, child) => (Ok(()), Some(child)),
-            Piece::Pipe(Some(mut pipe), child) => {
+            SplitPiece::File(mut file) => (file.flush(), None),
+            SplitPiece::Pipe(None, child) => (Ok(()), Some(child)),
+            SplitPiece::Pipe(Some(mut pipe), child) => {
                 let flushed = match pipe.flush() {
                     Err(e) if e.kind() == ErrorKind::BrokenPipe => {
                         give_up(&mut Some(pipe));
@@ -158,7 +158,7 @@ impl<'c, 'a> Outputs<'c, 'a> {
                 };
                 (flushed, Some(child))
             }
-            Piece::Spool(reader, mut spool) => {
+            SplitPiece::Spool(reader, mut spool) => {
                 let flushed = spool.flush();
                 drop(spool);
                 let command = self.filter.clone().unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use crate::common::input::Stop;
+use crate::common::input::CopyStop;
 
 /// Bytes of one step.
 const BLOCK: usize = 64 << 10;
@@ -17,8 +17,8 @@ pub(super) fn write(
     separator: u8,
     before: bool,
     out: &mut impl Write,
-) -> Result<(), Stop> {
-    let mut left = file.seek(SeekFrom::End(0)).map_err(Stop::Read)?;
+) -> Result<(), CopyStop> {
+    let mut left = file.seek(SeekFrom::End(0)).map_err(CopyStop::Read)?;
     // What follows `left` and is not written yet: the end of a record.
     let mut rest: Vec<u8> = Vec::new();
     let mut step = BLOCK;
@@ -27,20 +27,20 @@ pub(super) fn write(
         left -= n as u64;
         let mut block = vec![0; n];
         block.reserve_exact(rest.len());
-        read_at(file, left, &mut block).map_err(Stop::Read)?;
+        read_at(file, left, &mut block).map_err(CopyStop::Read)?;
         block.append(&mut rest);
         let mut end = block.len();
         // A separator at the very end of the text ends the last record and begins none.
         for at in memchr::memrchr_iter(separator, &block[..n]) {
             let cut = if before { at } else { at + 1 };
-            out.write_all(&block[cut..end]).map_err(|_| Stop::Write)?;
+            out.write_all(&block[cut..end]).map_err(|_| CopyStop::Write)?;
             end = cut;
         }
         step = if end == block.len() { step * 2 } else { BLOCK };
         block.truncate(end);
         rest = block;
     }
-    out.write_all(&rest).map_err(|_| Stop::Write)
+    out.write_all(&rest).map_err(|_| CopyStop::Write)
 }
 
 fn read_at(file: &mut File, at: u64, to: &mut [u8]) -> io::Result<()> {

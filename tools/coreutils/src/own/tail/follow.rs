@@ -11,7 +11,7 @@ use crate::common::{input, paths, quote};
 use crate::own::head::header;
 
 /// How files are followed.
-pub(super) struct Follow {
+pub(super) struct FollowPlan {
     /// What has the name now, not the file that had it at first.
     pub by_name: bool,
     /// Files that are not there may come.
@@ -22,7 +22,7 @@ pub(super) struct Follow {
 }
 
 /// A file being followed.
-pub(super) struct Followed {
+pub(super) struct FollowedFile {
     pub name: Vec<u8>,
     pub file: Option<File>,
     pub stat: Option<box_sys::Stat>,
@@ -31,8 +31,8 @@ pub(super) struct Followed {
 /// Writes what is appended, until the process dies or the output closes.
 pub(super) fn follow(
     ctx: &mut Ctx<'_>,
-    mut files: Vec<Followed>,
-    plan: &Follow,
+    mut files: Vec<FollowedFile>,
+    plan: &FollowPlan,
     headers: bool,
 ) -> Exit {
     let mut shown_last = files.len().wrapping_sub(1);
@@ -81,7 +81,7 @@ fn read_more(file: &mut File, buf: &mut [u8]) -> Option<usize> {
 }
 
 /// A file that became shorter is read anew.
-fn rewind_if_shorter(ctx: &mut Ctx<'_>, tailed: &mut Followed) {
+fn rewind_if_shorter(ctx: &mut Ctx<'_>, tailed: &mut FollowedFile) {
     let Some(file) = &mut tailed.file else { return };
     let position = file.stream_position().unwrap_or(0);
     if file.metadata().is_ok_and(|m| m.is_file() && m.len() < position) {
@@ -91,7 +91,7 @@ fn rewind_if_shorter(ctx: &mut Ctx<'_>, tailed: &mut Followed) {
 }
 
 /// Opens a file again if its name means another one now.
-fn renew(ctx: &mut Ctx<'_>, f: &mut Followed, retry: bool) {
+fn renew(ctx: &mut Ctx<'_>, f: &mut FollowedFile, retry: bool) {
     let path = ctx.path(&f.name);
     match meta::stat(&path, true) {
         Ok(s) => {

@@ -119,7 +119,7 @@ pub(super) fn parse(
         // As it is: the host judges it.
         return read().map_err(|e| format!("standard input: {}", box_sys::strerror(&e)));
     }
-    let mut line = Line { schema, made: Map::new() };
+    let mut line = ArgumentLine { schema, made: Map::new() };
     let mut operands = Vec::new();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -142,12 +142,12 @@ fn text(word: &[u8]) -> Result<String, String> {
         .map_err(|_| format!("'{}' is not UTF-8", String::from_utf8_lossy(word)))
 }
 
-struct Line<'a> {
+struct ArgumentLine<'a> {
     schema: &'a Value,
     made: Map<String, Value>,
 }
 
-impl Line<'_> {
+impl ArgumentLine<'_> {
     /// The argument that an option means, and what is known of it.
     fn known(&self, option: &str) -> Option<(&str, &Value)> {
         let all = self.schema["properties"].as_object()?;

@@ -1,7 +1,7 @@
 //! Texts that are made of schemas.
 
 use super::arguments::Types;
-use super::host::Tool;
+use super::host::HostToolInfo;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ const NAMES: usize = 30;
 const COLUMN: usize = 30;
 
 /// A line for each tool: its name and the first line of what is said of it.
-pub(super) fn table(tools: &[Tool]) -> String {
+pub(super) fn table(tools: &[HostToolInfo]) -> String {
     let width = tools.iter().map(|t| t.name().len()).max().unwrap_or(0).min(NAMES);
     let mut out = String::new();
     for tool in tools {
@@ -22,7 +22,7 @@ pub(super) fn table(tools: &[Tool]) -> String {
 }
 
 /// What `tool NAME --help` prints.
-pub(super) fn text(command: &str, tool: &Tool) -> String {
+pub(super) fn text(command: &str, tool: &HostToolInfo) -> String {
     let schema = tool.schema();
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -125,7 +125,7 @@ mod tests {
                 "required": ["city"],
             },
         });
-        let tool = Tool { told };
+        let tool = HostToolInfo { told };
         let expected = "Usage: tool weather --city CITY [OPTION]...\n       \
             tool weather JSON | -\n\
             The weather of a city.[31m\nIn degrees.\n\n      \

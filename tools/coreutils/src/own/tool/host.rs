@@ -1,31 +1,31 @@
 //! What `tool` asks of the host.
 
-use box_sys::tools::{Answer, Failure, Request, TOOLS};
+use box_sys::tools::{TOOLS, ToolFailure, ToolsAnswer, ToolsRequest};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, Read, Write};
 
 /// Why the host has given nothing.
-pub(super) enum Failed {
+pub(super) enum ToolCallFailure {
     /// There are no tools here.
     Nowhere,
     Node(io::Error),
     /// What the host says.
-    Host(Failure, Vec<u8>),
+    Host(ToolFailure, Vec<u8>),
 }
 
-impl From<io::Error> for Failed {
-    fn from(e: io::Error) -> Failed {
-        Failed::Node(e)
+impl From<io::Error> for ToolCallFailure {
+    fn from(e: io::Error) -> ToolCallFailure {
+        ToolCallFailure::Node(e)
     }
 }
 
 /// A tool as the host describes it.
-pub(super) struct Tool {
+pub(super) struct HostToolInfo {
     pub told: Value,
 }
 
-impl Tool {
+impl HostToolInfo {
     /// What it is called.
     pub fn name(&self) -> &str {
         self.told["name"].as_str().unwrap_or_default()
@@ -42,37 +42,38 @@ impl Tool {
     }
 }
 
-fn nonsense() -> Failed {
-    Failed::Node(io::ErrorKind::InvalidData.into())
+fn nonsense() -> ToolCallFailure {
+    ToolCallFailure::Node(io::ErrorKind::InvalidData.into())
 }
 
-fn open() -> Result<File, Failed> {
-    File::options().read(true).write(true).open(TOOLS).map_err(|_| Failed::Nowhere)
+fn open() -> Result<File, ToolCallFailure> {
+    File::options().read(true).write(true).open(TOOLS).map_err(|_| ToolCallFailure::Nowhere)
 }
 
-fn ask(node: &mut File, request: &Request<'_>) -> Result<Answer, Failed> {
+fn ask(node: &mut File, request: &ToolsRequest<'_>) -> Result<ToolsAnswer, ToolCallFailure> {
     node.write_all(&request.encode())?;
     let mut answer = Vec::new();
     node.read_to_end(&mut answer)?;
-    match Answer::decode(&answer) {
-        Some(Answer::Failed(kind, why)) => Err(Failed::Host(kind, why)),
+    match ToolsAnswer::decode(&answer) {
+        Some(ToolsAnswer::Failed(kind, why)) => Err(ToolCallFailure::Host(kind, why)),
         Some(answer) => Ok(answer),
         None => Err(nonsense()),
     }
 }
 
 /// All tools, by their names.
-pub(super) fn list() -> Result<Vec<Tool>, Failed> {
+pub(super) fn list() -> Result<Vec<HostToolInfo>, ToolCallFailure> {
     let (mut node, mut all) = (open()?, Vec::new());
     loop {
         let from = all.len() as u32;
-        let Answer::Tools { tools, more } = ask(&mut node, &Request::List { from })? else {
+        let ToolsAnswer::Tools { tools, more } = ask(&mut node, &ToolsRequest::List { from })?
+        else {
             return Err(nonsense());
         };
         let is_last = !more || tools.is_empty();
         for tool in tools {
             let told = serde_json::from_slice(&tool).map_err(|_| nonsense())?;
-            all.push(Tool { told });
+            all.push(HostToolInfo { told });
         }
         if is_last {
             return Ok(all);
@@ -81,12 +82,12 @@ pub(super) fn list() -> Result<Vec<Tool>, Failed> {
 }
 
 /// The result of a call, as JSON.
-pub(super) fn call(name: &[u8], arguments: &[u8]) -> Result<Vec<u8>, Failed> {
+pub(super) fn call(name: &[u8], arguments: &[u8]) -> Result<Vec<u8>, ToolCallFailure> {
     let mut node = open()?;
-    let mut request = Request::Call { name, arguments };
+    let mut request = ToolsRequest::Call { name, arguments };
     let mut result = Vec::new();
     loop {
-        let Answer::Value { call, len, bytes } = ask(&mut node, &request)? else {
+        let ToolsAnswer::Value { call, len, bytes } = ask(&mut node, &request)? else {
             return Err(nonsense());
         };
         let is_last = bytes.is_empty();
@@ -94,6 +95,6 @@ pub(super) fn call(name: &[u8], arguments: &[u8]) -> Result<Vec<u8>, Failed> {
         if is_last || result.len() as u64 >= len {
             return Ok(result);
         }
-        request = Request::More { call, from: result.len() as u64 };
+        request = ToolsRequest::More { call, from: result.len() as u64 };
     }
 }

@@ -14,26 +14,26 @@ mod host;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::tools::{Failure, MAX_ARGUMENTS};
-use host::{Failed, Tool};
+use box_sys::tools::{MAX_ARGUMENTS, ToolFailure};
+use host::{HostToolInfo, ToolCallFailure};
 use serde_json::Value;
 use std::io::{Read, Write};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum ToolFlag {
     Json,
     List,
     RawOutput,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<ToolFlag> = Spec::new(
     "[OPTION]... [NAME [--ARGUMENT VALUE]... [JSON | -]]",
     "Call a tool of this session's host, or list what tools there are.",
     &[
-        Opt::new(Flag::List, 'l', "list").says("list the tools, as without NAME"),
-        Opt::new(Flag::Json, 'j', "json").says("list them as JSON, with their schemas"),
-        Opt::new(Flag::RawOutput, 'r', "raw-output")
+        Opt::new(ToolFlag::List, 'l', "list").says("list the tools, as without NAME"),
+        Opt::new(ToolFlag::Json, 'j', "json").says("list them as JSON, with their schemas"),
+        Opt::new(ToolFlag::RawOutput, 'r', "raw-output")
             .says("print a result that is a string as text, not as JSON"),
     ],
 )
@@ -51,10 +51,10 @@ const UNKNOWN: Exit = Exit(127);
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
     let done = match p.operands.split_first() {
-        Some((name, rest)) if !p.has(Flag::List) => {
-            one(ctx, name, rest, p.has(Flag::Json), p.has(Flag::RawOutput))
+        Some((name, rest)) if !p.has(ToolFlag::List) => {
+            one(ctx, name, rest, p.has(ToolFlag::Json), p.has(ToolFlag::RawOutput))
         }
-        _ => list(ctx, p.has(Flag::Json)),
+        _ => list(ctx, p.has(ToolFlag::Json)),
     };
     Ok(match done {
         Ok(exit) => ctx.finish(Ok(exit)),
@@ -63,18 +63,19 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 /// Says why there is no result.
-fn told(ctx: &mut Ctx<'_>, failed: &Failed) -> Exit {
+fn told(ctx: &mut Ctx<'_>, failed: &ToolCallFailure) -> Exit {
     let (text, exit) = match failed {
-        Failed::Nowhere => ("this session's host has no tools".into(), UNKNOWN),
-        Failed::Node(e) => (box_sys::strerror(e), Exit::FAILURE),
-        Failed::Host(kind, why) => {
+        ToolCallFailure::Nowhere => ("this session's host has no tools".into(), UNKNOWN),
+        ToolCallFailure::Node(e) => (box_sys::strerror(e), Exit::FAILURE),
+        ToolCallFailure::Host(kind, why) => {
             let exit = match kind {
-                Failure::Unknown => UNKNOWN,
-                Failure::Denied => DENIED,
-                Failure::Arguments => Exit::USAGE,
-                Failure::Tool | Failure::Limit | Failure::Cancelled | Failure::Request => {
-                    Exit::FAILURE
-                }
+                ToolFailure::Unknown => UNKNOWN,
+                ToolFailure::Denied => DENIED,
+                ToolFailure::Arguments => Exit::USAGE,
+                ToolFailure::Tool
+                | ToolFailure::Limit
+                | ToolFailure::Cancelled
+                | ToolFailure::Request => Exit::FAILURE,
             };
             (String::from_utf8_lossy(why).into_owned(), exit)
         }
@@ -85,10 +86,10 @@ fn told(ctx: &mut Ctx<'_>, failed: &Failed) -> Exit {
     exit
 }
 
-fn list(ctx: &mut Ctx<'_>, as_json: bool) -> Result<Exit, Failed> {
+fn list(ctx: &mut Ctx<'_>, as_json: bool) -> Result<Exit, ToolCallFailure> {
     let tools = match host::list() {
         // No tools are none: a script may ask for them anywhere.
-        Err(Failed::Nowhere) => Vec::new(),
+        Err(ToolCallFailure::Nowhere) => Vec::new(),
         tools => tools?,
     };
     let out = match as_json {
@@ -108,7 +109,7 @@ fn one(
     words: &[Vec<u8>],
     as_json: bool,
     raw: bool,
-) -> Result<Exit, Failed> {
+) -> Result<Exit, ToolCallFailure> {
     let tools = host::list()?;
     let Some(tool) = tools.into_iter().find(|t| t.name().as_bytes() == name) else {
         // The host knows whether there was one, or is one that may not be called.
@@ -146,12 +147,15 @@ fn one(
 }
 
 /// Messages name the tool, as those of commands do.
-fn named(failed: Failed, tool: &Tool) -> Failed {
+fn named(failed: ToolCallFailure, tool: &HostToolInfo) -> ToolCallFailure {
     match failed {
-        Failed::Host(kind @ (Failure::Arguments | Failure::Tool | Failure::Limit), why) => {
+        ToolCallFailure::Host(
+            kind @ (ToolFailure::Arguments | ToolFailure::Tool | ToolFailure::Limit),
+            why,
+        ) => {
             let lines = String::from_utf8_lossy(&why).into_owned();
             let lines: Vec<_> = lines.lines().map(|l| format!("{}: {l}", tool.name())).collect();
-            Failed::Host(kind, lines.join("\n").into_bytes())
+            ToolCallFailure::Host(kind, lines.join("\n").into_bytes())
         }
         other => other,
     }

@@ -20,21 +20,21 @@ use self::terminals::{Capability, Terminal};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum TputFlag {
     FromStdin,
     KeepScrollback,
     PrintVersion,
     Terminal,
 }
 
-const SPEC: Spec<Flag> = Spec::new(
+const SPEC: Spec<TputFlag> = Spec::new(
     "[options] [command]",
     "Print capabilities of the terminal.",
     &[
-        Opt::new(Flag::FromStdin, 'S', "").says("read commands from standard input"),
-        Opt::new(Flag::Terminal, 'T', "").takes("TERM", "use this instead of $TERM"),
-        Opt::new(Flag::PrintVersion, 'V', "").says("print version"),
-        Opt::new(Flag::KeepScrollback, 'x', "").says("do not try to clear scrollback"),
+        Opt::new(TputFlag::FromStdin, 'S', "").says("read commands from standard input"),
+        Opt::new(TputFlag::Terminal, 'T', "").takes("TERM", "use this instead of $TERM"),
+        Opt::new(TputFlag::PrintVersion, 'V', "").says("print version"),
+        Opt::new(TputFlag::KeepScrollback, 'x', "").says("do not try to clear scrollback"),
     ],
 )
 .after("Commands:\n  clear       clear the screen\n  longname    print the name of the terminal\n  capname     print value for capability \"capname\"");
@@ -46,10 +46,11 @@ const NO_CAPABILITY: Exit = Exit(4);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
-    if p.has(Flag::PrintVersion) {
+    if p.has(TputFlag::PrintVersion) {
         return Ok(ctx.print(&ctx.version()));
     }
-    let name = p.last(Flag::Terminal).or_else(|| ctx.env.get(b"TERM")).unwrap_or_default().to_vec();
+    let name =
+        p.last(TputFlag::Terminal).or_else(|| ctx.env.get(b"TERM")).unwrap_or_default().to_vec();
     if name.is_empty() {
         ctx.error("No value for $TERM and no -T specified");
         return Ok(Exit::USAGE);
@@ -60,7 +61,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Ok(NO_TERMINAL);
     };
     let mut commands: Vec<Vec<Vec<u8>>> = Vec::new();
-    if p.has(Flag::FromStdin) {
+    if p.has(TputFlag::FromStdin) {
         let mut text = Vec::new();
         let _ = ctx.stdin.read_to_end(&mut text);
         for line in text.split(|c| *c == b'\n') {
@@ -80,7 +81,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     for words in &commands {
         let mut rest = words.as_slice();
         while let Some((name, parameters)) = rest.split_first() {
-            let (status, used) = one(ctx, &terminal, name, parameters, p.has(Flag::KeepScrollback));
+            let (status, used) =
+                one(ctx, &terminal, name, parameters, p.has(TputFlag::KeepScrollback));
             if status != Exit::SUCCESS {
                 exit = status;
             }

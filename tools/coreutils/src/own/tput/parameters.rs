@@ -8,7 +8,7 @@ pub(super) fn count(text: &[u8]) -> usize {
 
 /// The text with its parameters put in. What is no number counts as 0.
 pub(super) fn fill(text: &[u8], given: &[Vec<u8>]) -> Vec<u8> {
-    let mut machine = Machine {
+    let mut machine = ParameterMachine {
         parameters: [0; 9],
         variables: [0; 52],
         stack: Vec::new(),
@@ -28,7 +28,7 @@ pub(super) fn fill(text: &[u8], given: &[Vec<u8>]) -> Vec<u8> {
     machine.out
 }
 
-struct Machine<'t> {
+struct ParameterMachine<'t> {
     parameters: [i64; 9],
     variables: [i64; 52],
     stack: Vec<i64>,
@@ -36,7 +36,7 @@ struct Machine<'t> {
     out: Vec<u8>,
 }
 
-impl Machine<'_> {
+impl ParameterMachine<'_> {
     fn next(&mut self) -> Option<u8> {
         let (c, rest) = self.rest.split_first()?;
         self.rest = rest;

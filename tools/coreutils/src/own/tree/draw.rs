@@ -1,44 +1,44 @@
 //! Trees as drawings.
 
 use box_applet::{Ctx, clock};
-use box_sys::{Kind, Names, Stat};
+use box_sys::{AccountNames, FileKind, Stat};
 use box_text::time::{civil, strftime};
 
-use super::list::{Item, list};
-use super::{Flag, Open, Options, Totals, directory};
+use super::list::{TreeItem, list};
+use super::{TreeFlag, TreeLevel, TreeOptions, TreeTotals, directory};
 use crate::common::paths;
 
 /// What the lines in front of names are made of.
-struct Lines {
+struct TreeLines {
     bar: &'static str,
     blank: &'static str,
     branch: &'static str,
     last: &'static str,
 }
 
-impl Lines {
-    fn of(o: &Options) -> Lines {
-        if o.p.has(Flag::NoIndent) {
-            Lines { bar: "", blank: "", branch: "", last: "" }
+impl TreeLines {
+    fn of(o: &TreeOptions) -> TreeLines {
+        if o.p.has(TreeFlag::NoIndent) {
+            TreeLines { bar: "", blank: "", branch: "", last: "" }
         } else if o.unicode {
             // The bar is followed by two no-break spaces, as the original draws it.
-            Lines {
+            TreeLines {
                 bar: "\u{2502}\u{a0}\u{a0} ",
                 blank: "    ",
                 branch: "\u{251c}\u{2500}\u{2500} ",
                 last: "\u{2514}\u{2500}\u{2500} ",
             }
         } else {
-            Lines { bar: "|   ", blank: "    ", branch: "|-- ", last: "`-- " }
+            TreeLines { bar: "|   ", blank: "    ", branch: "|-- ", last: "`-- " }
         }
     }
 }
 
 struct Drawing<'o> {
-    options: &'o Options,
-    lines: Lines,
-    names: Names,
-    totals: Totals,
+    options: &'o TreeOptions,
+    lines: TreeLines,
+    names: AccountNames,
+    totals: TreeTotals,
     /// Of the root that is being drawn.
     device: u64,
     /// Directories that were entered, to notice loops through links.
@@ -47,12 +47,12 @@ struct Drawing<'o> {
 }
 
 /// All roots and the report; whether all were there.
-pub(super) fn trees(ctx: &Ctx<'_>, options: &Options) -> (Vec<u8>, bool) {
+pub(super) fn trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
     let mut drawing = Drawing {
         options,
-        lines: Lines::of(options),
-        names: Names::load(),
-        totals: Totals::default(),
+        lines: TreeLines::of(options),
+        names: AccountNames::load(),
+        totals: TreeTotals::default(),
         device: 0,
         seen: Vec::new(),
         out: Vec::new(),
@@ -69,7 +69,7 @@ pub(super) fn trees(ctx: &Ctx<'_>, options: &Options) -> (Vec<u8>, bool) {
             }
         }
     }
-    if !options.p.has(Flag::Noreport) {
+    if !options.p.has(TreeFlag::Noreport) {
         drawing.report();
     }
     (drawing.out, all_found)
@@ -77,16 +77,16 @@ pub(super) fn trees(ctx: &Ctx<'_>, options: &Options) -> (Vec<u8>, bool) {
 
 impl Drawing<'_> {
     fn report(&mut self) {
-        let Totals { dirs, files } = self.totals;
+        let TreeTotals { dirs, files } = self.totals;
         let noun = if dirs == 1 { "directory" } else { "directories" };
         let used = self.options.total().map(|total| {
-            let whole = [Flag::HumanSize, Flag::ThousandSize];
+            let whole = [TreeFlag::HumanSize, TreeFlag::ThousandSize];
             let unit =
                 if whole.iter().any(|flag| self.options.p.has(*flag)) { "" } else { " bytes" };
             format!(" {}{unit} used in ", self.options.size(total))
         });
         let mut line = format!("\n{}{dirs} {noun}", used.unwrap_or_default());
-        if !self.options.p.has(Flag::Directories) {
+        if !self.options.p.has(TreeFlag::Directories) {
             let noun = if files == 1 { "file" } else { "files" };
             line.push_str(&format!(", {files} {noun}"));
         }
@@ -100,7 +100,7 @@ impl Drawing<'_> {
         let details = details(o, &self.names, &Stat { size, ..*stat });
         self.out.extend_from_slice(&details);
         self.out.extend_from_slice(&name_of(o, root));
-        if o.p.has(Flag::Classify) && !root.ends_with(b"/") {
+        if o.p.has(TreeFlag::Classify) && !root.ends_with(b"/") {
             self.out.push(b'/');
         }
         let entries = list(ctx, o, root).unwrap_or_default();
@@ -114,10 +114,10 @@ impl Drawing<'_> {
         // A root without entries does not count.
         self.totals.dirs += u64::from(!entries.is_empty());
         (self.device, self.seen) = (stat.dev, vec![(stat.dev, stat.ino)]);
-        self.below(ctx, Open { path: root.to_vec(), entries, next: 0 });
+        self.below(ctx, TreeLevel { path: root.to_vec(), entries, next: 0 });
     }
 
-    fn below(&mut self, ctx: &Ctx<'_>, first: Open) {
+    fn below(&mut self, ctx: &Ctx<'_>, first: TreeLevel) {
         let mut stack = vec![first];
         while let Some(depth) = stack.len().checked_sub(1) {
             let top = &mut stack[depth];
@@ -143,7 +143,7 @@ impl Drawing<'_> {
             self.out.push(b'\n');
             self.totals.add(item);
             if let Some(entries) = children {
-                stack.push(Open { path, entries, next: 0 });
+                stack.push(TreeLevel { path, entries, next: 0 });
             }
         }
     }
@@ -152,21 +152,21 @@ impl Drawing<'_> {
     fn enter(
         &mut self,
         ctx: &Ctx<'_>,
-        item: &Item,
+        item: &TreeItem,
         path: &[u8],
         depth: usize,
-    ) -> (Option<Vec<Item>>, String) {
+    ) -> (Option<Vec<TreeItem>>, String) {
         let o = self.options;
         let nothing = (None, String::new());
-        if !item.enters(o.p.has(Flag::FollowLinks)) {
+        if !item.enters(o.p.has(TreeFlag::FollowLinks)) {
             return nothing;
         }
         let stat = item.target.as_ref().and_then(|t| t.1).unwrap_or(item.stat);
         let id = (stat.dev, stat.ino);
-        if item.stat.kind == Kind::Symlink && stat.ino != 0 && self.seen.contains(&id) {
+        if item.stat.kind == FileKind::Symlink && stat.ino != 0 && self.seen.contains(&id) {
             return (None, "  [recursive, not followed]".to_string());
         }
-        let elsewhere = o.p.has(Flag::OneFileSystem) && stat.dev != self.device;
+        let elsewhere = o.p.has(TreeFlag::OneFileSystem) && stat.dev != self.device;
         if depth + 1 >= o.level || elsewhere {
             return nothing;
         }
@@ -181,11 +181,11 @@ impl Drawing<'_> {
     }
 
     /// A name with what is said about it.
-    fn item(&mut self, item: &Item, path: &[u8]) {
+    fn item(&mut self, item: &TreeItem, path: &[u8]) {
         let o = self.options;
         let details = details(o, &self.names, &item.stat);
         self.out.extend_from_slice(&details);
-        let shown = if o.p.has(Flag::FullPath) { path } else { &item.name };
+        let shown = if o.p.has(TreeFlag::FullPath) { path } else { &item.name };
         self.out.extend_from_slice(&name_of(o, shown));
         match &item.target {
             Some((text, stat)) => {
@@ -199,28 +199,28 @@ impl Drawing<'_> {
 }
 
 /// What is said of a directory with more entries than `--filelimit`.
-fn too_many(o: &Options, entries: &[Item]) -> Option<String> {
+fn too_many(o: &TreeOptions, entries: &[TreeItem]) -> Option<String> {
     let n = entries.len();
     let exceeds = o.limit.is_some_and(|limit| n > limit);
     exceeds.then(|| format!("  [{n} entries exceeds filelimit, not opening dir]"))
 }
 
 /// `[drwxr-xr-x user 4.0K]` and the like.
-fn details(o: &Options, names: &Names, s: &Stat) -> Vec<u8> {
+fn details(o: &TreeOptions, names: &AccountNames, s: &Stat) -> Vec<u8> {
     let mut parts: Vec<String> = Vec::new();
-    if o.p.has(Flag::Protections) {
+    if o.p.has(TreeFlag::Protections) {
         parts.push(crate::own::stat::mode_string(s));
     }
-    if o.p.has(Flag::Owner) {
+    if o.p.has(TreeFlag::Owner) {
         parts.push(format!("{:<8}", names.show_user(s.uid)));
     }
-    if o.p.has(Flag::Group) {
+    if o.p.has(TreeFlag::Group) {
         parts.push(format!("{:<8}", names.show_group(s.gid)));
     }
     if o.shows_sizes() {
         parts.push(o.size(s.size));
     }
-    if o.p.has(Flag::Date) {
+    if o.p.has(TreeFlag::Date) {
         let (t, n) = civil::split_nanos(s.mtime);
         let recent = clock::now().0 - t < 31_556_952 / 2;
         let mut text = Vec::new();
@@ -236,23 +236,23 @@ fn details(o: &Options, names: &Names, s: &Stat) -> Vec<u8> {
 
 /// A name as it is shown: characters that do not print become escapes or question marks; in a locale that has ASCII
 /// only, spaces, backslashes and all bytes beyond, too.
-fn name_of(o: &Options, name: &[u8]) -> Vec<u8> {
-    let quoted = o.p.has(Flag::Quoted);
+fn name_of(o: &TreeOptions, name: &[u8]) -> Vec<u8> {
+    let quoted = o.p.has(TreeFlag::Quoted);
     let mut out = Vec::new();
     if quoted {
         out.push(b'"');
     }
     for &b in name {
         match b {
-            b if o.p.has(Flag::Literal) => out.push(b),
+            b if o.p.has(TreeFlag::Literal) => out.push(b),
             b'"' if quoted => out.extend_from_slice(b"\\\""),
             b' ' if !o.unicode && !quoted => out.extend_from_slice(b"\\ "),
             b'\\' if !o.unicode => out.extend_from_slice(b"\\\\"),
             0x07..=0x0d if !o.unicode => {
                 out.extend_from_slice(&[b'\\', b"abtnvfr"[usize::from(b - 0x07)]]);
             }
-            0..=0x1f | 0x7f if o.p.has(Flag::QuestionMarks) => out.push(b'?'),
-            0x80.. if !o.unicode && o.p.has(Flag::QuestionMarks) => out.push(b'?'),
+            0..=0x1f | 0x7f if o.p.has(TreeFlag::QuestionMarks) => out.push(b'?'),
+            0x80.. if !o.unicode && o.p.has(TreeFlag::QuestionMarks) => out.push(b'?'),
             0..=0x1f | 0x7f => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
             0x80.. if !o.unicode => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
             b => out.push(b),
@@ -264,15 +264,15 @@ fn name_of(o: &Options, name: &[u8]) -> Vec<u8> {
     out
 }
 
-fn mark(o: &Options, s: &Stat) -> &'static [u8] {
-    if !o.p.has(Flag::Classify) {
+fn mark(o: &TreeOptions, s: &Stat) -> &'static [u8] {
+    if !o.p.has(TreeFlag::Classify) {
         return b"";
     }
     match s.kind {
-        Kind::Dir => b"/",
-        Kind::Fifo => b"|",
-        Kind::Socket => b"=",
-        Kind::File if s.mode & 0o111 != 0 => b"*",
+        FileKind::Dir => b"/",
+        FileKind::Fifo => b"|",
+        FileKind::Socket => b"=",
+        FileKind::File if s.mode & 0o111 != 0 => b"*",
         _ => b"",
     }
 }

@@ -1,15 +1,15 @@
 //! Trees as JSON: an object for each entry, directories with their contents.
 
 use box_applet::Ctx;
-use box_sys::Kind;
+use box_sys::FileKind;
 
-use super::list::{Item, list};
-use super::{Flag, Open, Options, Totals, directory};
+use super::list::{TreeItem, list};
+use super::{TreeFlag, TreeLevel, TreeOptions, TreeTotals, directory};
 use crate::common::{paths, quote};
 
 /// All roots and the report; whether all were there.
-pub(super) fn trees(ctx: &Ctx<'_>, options: &Options) -> (Vec<u8>, bool) {
-    let mut json = Json { options, totals: Totals::default(), out: String::from("[\n") };
+pub(super) fn trees(ctx: &Ctx<'_>, options: &TreeOptions) -> (Vec<u8>, bool) {
+    let mut json = Json { options, totals: TreeTotals::default(), out: String::from("[\n") };
     let mut all_found = true;
     for (i, root) in options.p.operands.iter().enumerate() {
         if directory(ctx, root).is_some() {
@@ -25,8 +25,8 @@ pub(super) fn trees(ctx: &Ctx<'_>, options: &Options) -> (Vec<u8>, bool) {
             ));
         }
     }
-    if !options.p.has(Flag::Noreport) {
-        let Totals { dirs, files } = json.totals;
+    if !options.p.has(TreeFlag::Noreport) {
+        let TreeTotals { dirs, files } = json.totals;
         let size = options.total().map(|total| format!("\"size\":{total},")).unwrap_or_default();
         json.out.push_str(&format!(
             "\n,\n  {{\"type\":\"report\",{size}\"directories\":{dirs},\"files\":{files}}}\n"
@@ -37,8 +37,8 @@ pub(super) fn trees(ctx: &Ctx<'_>, options: &Options) -> (Vec<u8>, bool) {
 }
 
 struct Json<'o> {
-    options: &'o Options,
-    totals: Totals,
+    options: &'o TreeOptions,
+    totals: TreeTotals,
     out: String,
 }
 
@@ -53,7 +53,7 @@ impl Json<'_> {
         self.totals.dirs += 1;
         let entries = list(ctx, self.options, root).unwrap_or_default();
         // Closing brackets are owed by what is on the stack.
-        let mut stack = vec![Open { path: root.to_vec(), entries, next: 0 }];
+        let mut stack = vec![TreeLevel { path: root.to_vec(), entries, next: 0 }];
         while let Some(depth) = stack.len().checked_sub(1) {
             let top = &mut stack[depth];
             let Some(item) = top.entries.get(top.next) else {
@@ -68,7 +68,7 @@ impl Json<'_> {
             top.next += 1;
             let path = paths::join(&top.path, &item.name);
             self.item(item, &path, depth);
-            let is_open = item.stat.kind == Kind::Dir && depth + 1 < self.options.level;
+            let is_open = item.stat.kind == FileKind::Dir && depth + 1 < self.options.level;
             let entries = match is_open {
                 true => list(ctx, self.options, &path).unwrap_or_default(),
                 false => Vec::new(),
@@ -77,24 +77,24 @@ impl Json<'_> {
                 self.out.push('}');
             } else {
                 self.out.push_str(",\"contents\":[");
-                stack.push(Open { path, entries, next: 0 });
+                stack.push(TreeLevel { path, entries, next: 0 });
             }
         }
     }
 
     /// The members of an entry's object, up to its contents.
-    fn item(&mut self, item: &Item, path: &[u8], depth: usize) {
+    fn item(&mut self, item: &TreeItem, path: &[u8], depth: usize) {
         let p = &self.options.p;
         let kind = match item.stat.kind {
-            Kind::Dir => "directory",
-            Kind::Symlink => "link",
-            Kind::File => "file",
-            Kind::Fifo => "fifo",
-            Kind::Socket => "socket",
-            Kind::CharDevice => "char",
-            Kind::BlockDevice => "block",
+            FileKind::Dir => "directory",
+            FileKind::Symlink => "link",
+            FileKind::File => "file",
+            FileKind::Fifo => "fifo",
+            FileKind::Socket => "socket",
+            FileKind::CharDevice => "char",
+            FileKind::BlockDevice => "block",
         };
-        let name = quote::json(if p.has(Flag::FullPath) { path } else { &item.name });
+        let name = quote::json(if p.has(TreeFlag::FullPath) { path } else { &item.name });
         let indent = "  ".repeat(depth + 2);
         self.out.push_str(&format!("{indent}{{\"type\":\"{kind}\",\"name\":{name}"));
         if let Some((text, _)) = &item.target {

@@ -4,35 +4,35 @@ use std::collections::HashMap;
 
 use box_applet::Ctx;
 use box_sys::path::names_in;
-use box_sys::{Kind, Stat, meta};
+use box_sys::{FileKind, Stat, meta};
 
-use super::{Flag, Open, Options};
+use super::{TreeFlag, TreeLevel, TreeOptions};
 use crate::common::paths;
 use crate::own::sort::version;
 
 /// An entry of a directory.
-pub(super) struct Item {
+pub(super) struct TreeItem {
     pub name: Vec<u8>,
     pub stat: Stat,
     /// Of a link: its text and what it points to.
     pub target: Option<(Vec<u8>, Option<Stat>)>,
 }
 
-impl Item {
+impl TreeItem {
     pub(super) fn enters(&self, follow: bool) -> bool {
-        self.stat.kind == Kind::Dir || follow && self.to_dir()
+        self.stat.kind == FileKind::Dir || follow && self.to_dir()
     }
 
     pub(super) fn to_dir(&self) -> bool {
-        self.target.as_ref().is_some_and(|t| t.1.is_some_and(|s| s.kind == Kind::Dir))
+        self.target.as_ref().is_some_and(|t| t.1.is_some_and(|s| s.kind == FileKind::Dir))
     }
 }
 
 /// The entries of a directory that are shown, sorted.
-pub(super) fn list(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> std::io::Result<Vec<Item>> {
+pub(super) fn list(ctx: &Ctx<'_>, o: &TreeOptions, dir: &[u8]) -> std::io::Result<Vec<TreeItem>> {
     let mut items = Vec::new();
     for name in names_in(&ctx.path(dir))? {
-        if name.starts_with(b".") && !o.p.has(Flag::All) {
+        if name.starts_with(b".") && !o.p.has(TreeFlag::All) {
             continue;
         }
         let path = ctx.path(&paths::join(dir, &name));
@@ -41,51 +41,51 @@ pub(super) fn list(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> std::io::Result<Ve
             stat.size = *sum;
         }
         let mut target = None;
-        if stat.kind == Kind::Symlink {
+        if stat.kind == FileKind::Symlink {
             let text = std::fs::read_link(&path)
                 .map(|t| box_sys::path::to_bytes(&t).to_vec())
                 .unwrap_or_default();
             target = Some((text, meta::stat(&path, true).ok()));
         }
-        let item = Item { name, stat, target };
-        let dir_like = item.stat.kind == Kind::Dir || item.to_dir();
-        if o.p.has(Flag::Directories) && !dir_like {
+        let item = TreeItem { name, stat, target };
+        let dir_like = item.stat.kind == FileKind::Dir || item.to_dir();
+        if o.p.has(TreeFlag::Directories) && !dir_like {
             continue;
         }
         if o.ignore.iter().any(|p| p.is_match(&item.name)) {
             continue;
         }
         let filtered =
-            !o.only.is_empty() && (item.stat.kind != Kind::Dir || o.p.has(Flag::Matchdirs));
+            !o.only.is_empty() && (item.stat.kind != FileKind::Dir || o.p.has(TreeFlag::Matchdirs));
         if filtered && !o.only.iter().any(|p| p.is_match(&item.name)) {
             continue;
         }
         items.push(item);
     }
     sort(o, &mut items);
-    if o.p.has(Flag::Prune) {
+    if o.p.has(TreeFlag::Prune) {
         items.retain(|i| {
-            i.stat.kind != Kind::Dir || holds_files(ctx, o, &paths::join(dir, &i.name))
+            i.stat.kind != FileKind::Dir || holds_files(ctx, o, &paths::join(dir, &i.name))
         });
     }
-    if o.p.has(Flag::Reverse) {
+    if o.p.has(TreeFlag::Reverse) {
         items.reverse();
     }
-    if o.p.has(Flag::Dirsfirst) {
-        items.sort_by_key(|i| i.stat.kind != Kind::Dir && !i.to_dir());
-    } else if o.p.has(Flag::Filesfirst) {
-        items.sort_by_key(|i| i.stat.kind == Kind::Dir || i.to_dir());
+    if o.p.has(TreeFlag::Dirsfirst) {
+        items.sort_by_key(|i| i.stat.kind != FileKind::Dir && !i.to_dir());
+    } else if o.p.has(TreeFlag::Filesfirst) {
+        items.sort_by_key(|i| i.stat.kind == FileKind::Dir || i.to_dir());
     }
     Ok(items)
 }
 
 /// The sizes of all directories that are shown, with what is shown in them.
-pub(super) fn sums(ctx: &Ctx<'_>, o: &Options) -> HashMap<Vec<u8>, u64> {
+pub(super) fn sums(ctx: &Ctx<'_>, o: &TreeOptions) -> HashMap<Vec<u8>, u64> {
     let mut sums = HashMap::new();
     for root in &o.p.operands {
         let Some(stat) = super::directory(ctx, root) else { continue };
         let entries = list(ctx, o, root).unwrap_or_default();
-        let mut stack = vec![(Open { path: root.clone(), entries, next: 0 }, stat.size)];
+        let mut stack = vec![(TreeLevel { path: root.clone(), entries, next: 0 }, stat.size)];
         while let Some((top, sum)) = stack.last_mut() {
             let Some(item) = top.entries.get(top.next) else {
                 let (path, sum) = (std::mem::take(&mut top.path), *sum);
@@ -97,13 +97,13 @@ pub(super) fn sums(ctx: &Ctx<'_>, o: &Options) -> HashMap<Vec<u8>, u64> {
                 continue;
             };
             top.next += 1;
-            let (is_dir, size) = (item.stat.kind == Kind::Dir, item.stat.size);
+            let (is_dir, size) = (item.stat.kind == FileKind::Dir, item.stat.size);
             if is_dir {
                 let path = paths::join(&top.path, &item.name);
                 let is_entered = stack.len() < o.level;
                 let entries = if is_entered { list(ctx, o, &path) } else { Ok(Vec::new()) };
                 let entries = entries.unwrap_or_default();
-                stack.push((Open { path, entries, next: 0 }, size));
+                stack.push((TreeLevel { path, entries, next: 0 }, size));
             } else {
                 *sum += size;
             }
@@ -112,13 +112,13 @@ pub(super) fn sums(ctx: &Ctx<'_>, o: &Options) -> HashMap<Vec<u8>, u64> {
     sums
 }
 
-fn sort(o: &Options, items: &mut [Item]) {
-    let how = o.p.last(Flag::Sort);
-    if o.p.has(Flag::ByTime) || how == Some(b"mtime") {
+fn sort(o: &TreeOptions, items: &mut [TreeItem]) {
+    let how = o.p.last(TreeFlag::Sort);
+    if o.p.has(TreeFlag::ByTime) || how == Some(b"mtime") {
         items.sort_by_key(|i| i.stat.mtime);
-    } else if o.p.has(Flag::ByChange) || how == Some(b"ctime") {
+    } else if o.p.has(TreeFlag::ByChange) || how == Some(b"ctime") {
         items.sort_by_key(|i| i.stat.ctime);
-    } else if o.p.has(Flag::ByVersion) || how == Some(b"version") {
+    } else if o.p.has(TreeFlag::ByVersion) || how == Some(b"version") {
         items.sort_by(|a, b| version(&a.name, &b.name));
     } else if how == Some(b"size") {
         items.sort_by_key(|i| std::cmp::Reverse(i.stat.size));
@@ -126,18 +126,18 @@ fn sort(o: &Options, items: &mut [Item]) {
 }
 
 /// Whether anything but directories is shown somewhere below (`--prune`).
-fn holds_files(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> bool {
+fn holds_files(ctx: &Ctx<'_>, o: &TreeOptions, dir: &[u8]) -> bool {
     let mut todo = vec![dir.to_vec()];
     while let Some(d) = todo.pop() {
         for name in names_in(&ctx.path(&d)).unwrap_or_default() {
-            if name.starts_with(b".") && !o.p.has(Flag::All)
+            if name.starts_with(b".") && !o.p.has(TreeFlag::All)
                 || o.ignore.iter().any(|p| p.is_match(&name))
             {
                 continue;
             }
             let path = paths::join(&d, &name);
             match meta::stat(&ctx.path(&path), false) {
-                Ok(s) if s.kind == Kind::Dir => todo.push(path),
+                Ok(s) if s.kind == FileKind::Dir => todo.push(path),
                 Ok(_) if o.only.is_empty() || o.only.iter().any(|p| p.is_match(&name)) => {
                     return true;
                 }

@@ -1,20 +1,20 @@
 //! Words, numbers and signs of a date string.
 
-use super::words::{self, Word};
+use super::words::{self, DateWord};
 
 /// One token.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token {
+pub(super) enum DateToken {
     /// A number: whether it had a sign, its value, nanoseconds, number of digits, fraction given.
-    Number(Number),
-    Word(Word),
+    Number(DateNumber),
+    Word(DateWord),
     /// Any other character.
     Char(u8),
 }
 
 /// A number as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Number {
+pub(super) struct DateNumber {
     pub signed: bool,
     pub negative: bool,
     /// Whole part, rounded down if there is a fraction.
@@ -25,7 +25,7 @@ pub(super) struct Number {
 }
 
 /// All tokens; `None` if something cannot be a part of any date.
-pub(super) fn tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<Token>> {
+pub(super) fn tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<DateToken>> {
     let mut out = Vec::new();
     let mut at = 0;
     while let Some(&c) = text.get(at) {
@@ -48,7 +48,7 @@ pub(super) fn tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<Token>> {
                 }
             }
             let (number, next) = number(text, at, signed, negative)?;
-            out.push(Token::Number(number));
+            out.push(DateToken::Number(number));
             at = next;
             continue;
         }
@@ -58,7 +58,7 @@ pub(super) fn tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<Token>> {
                 at += 1;
             }
             let word = String::from_utf8_lossy(&text[from..at]).to_ascii_uppercase();
-            out.push(Token::Word(words::lookup(&word, zone_names)?));
+            out.push(DateToken::Word(words::lookup(&word, zone_names)?));
             continue;
         }
         if c == b'(' {
@@ -77,13 +77,13 @@ pub(super) fn tokens(text: &[u8], zone_names: &[String]) -> Option<Vec<Token>> {
             }
             continue;
         }
-        out.push(Token::Char(c));
+        out.push(DateToken::Char(c));
         at += 1;
     }
     Some(out)
 }
 
-fn number(text: &[u8], from: usize, signed: bool, negative: bool) -> Option<(Number, usize)> {
+fn number(text: &[u8], from: usize, signed: bool, negative: bool) -> Option<(DateNumber, usize)> {
     let mut at = from;
     let mut value = 0i64;
     while let Some(d) = text.get(at).filter(|c| c.is_ascii_digit()) {
@@ -118,5 +118,5 @@ fn number(text: &[u8], from: usize, signed: bool, negative: bool) -> Option<(Num
             nanos = 1_000_000_000 - nanos - up;
         }
     }
-    Some((Number { signed, negative, value, nanos, digits, fraction }, at))
+    Some((DateNumber { signed, negative, value, nanos, digits, fraction }, at))
 }

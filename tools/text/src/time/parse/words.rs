@@ -4,14 +4,14 @@ use crate::time::civil::{DAYS, MONTHS};
 
 /// What a word means.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Word {
+pub(super) enum DateWord {
     Am,
     Pm,
     /// 1 to 12.
     Month(i64),
     /// Sunday is 0.
     Day(i64),
-    Unit(Unit),
+    Unit(DateUnit),
     /// How many of a unit: `next` is 1, `last` -1, `third` 3.
     Ordinal(i64),
     /// `tomorrow` 1, `today` 0.
@@ -30,7 +30,7 @@ pub(super) enum Word {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Unit {
+pub(super) enum DateUnit {
     Year,
     Month,
     /// Days.
@@ -40,40 +40,40 @@ pub(super) enum Unit {
     Second,
 }
 
-const UNITS: [(&str, Unit); 10] = [
-    ("YEAR", Unit::Year),
-    ("MONTH", Unit::Month),
-    ("FORTNIGHT", Unit::Day(14)),
-    ("WEEK", Unit::Day(7)),
-    ("DAY", Unit::Day(1)),
-    ("HOUR", Unit::Hour),
-    ("MINUTE", Unit::Minute),
-    ("MIN", Unit::Minute),
-    ("SECOND", Unit::Second),
-    ("SEC", Unit::Second),
+const UNITS: [(&str, DateUnit); 10] = [
+    ("YEAR", DateUnit::Year),
+    ("MONTH", DateUnit::Month),
+    ("FORTNIGHT", DateUnit::Day(14)),
+    ("WEEK", DateUnit::Day(7)),
+    ("DAY", DateUnit::Day(1)),
+    ("HOUR", DateUnit::Hour),
+    ("MINUTE", DateUnit::Minute),
+    ("MIN", DateUnit::Minute),
+    ("SECOND", DateUnit::Second),
+    ("SEC", DateUnit::Second),
 ];
 
-const RELATIVE: [(&str, Word); 20] = [
-    ("TOMORROW", Word::DayShift(1)),
-    ("YESTERDAY", Word::DayShift(-1)),
-    ("TODAY", Word::DayShift(0)),
-    ("NOW", Word::DayShift(0)),
-    ("LAST", Word::Ordinal(-1)),
-    ("THIS", Word::Ordinal(0)),
-    ("NEXT", Word::Ordinal(1)),
-    ("FIRST", Word::Ordinal(1)),
-    ("THIRD", Word::Ordinal(3)),
-    ("FOURTH", Word::Ordinal(4)),
-    ("FIFTH", Word::Ordinal(5)),
-    ("SIXTH", Word::Ordinal(6)),
-    ("SEVENTH", Word::Ordinal(7)),
-    ("EIGHTH", Word::Ordinal(8)),
-    ("NINTH", Word::Ordinal(9)),
-    ("TENTH", Word::Ordinal(10)),
-    ("ELEVENTH", Word::Ordinal(11)),
-    ("TWELFTH", Word::Ordinal(12)),
-    ("AGO", Word::Ago(-1)),
-    ("HENCE", Word::Ago(1)),
+const RELATIVE: [(&str, DateWord); 20] = [
+    ("TOMORROW", DateWord::DayShift(1)),
+    ("YESTERDAY", DateWord::DayShift(-1)),
+    ("TODAY", DateWord::DayShift(0)),
+    ("NOW", DateWord::DayShift(0)),
+    ("LAST", DateWord::Ordinal(-1)),
+    ("THIS", DateWord::Ordinal(0)),
+    ("NEXT", DateWord::Ordinal(1)),
+    ("FIRST", DateWord::Ordinal(1)),
+    ("THIRD", DateWord::Ordinal(3)),
+    ("FOURTH", DateWord::Ordinal(4)),
+    ("FIFTH", DateWord::Ordinal(5)),
+    ("SIXTH", DateWord::Ordinal(6)),
+    ("SEVENTH", DateWord::Ordinal(7)),
+    ("EIGHTH", DateWord::Ordinal(8)),
+    ("NINTH", DateWord::Ordinal(9)),
+    ("TENTH", DateWord::Ordinal(10)),
+    ("ELEVENTH", DateWord::Ordinal(11)),
+    ("TWELFTH", DateWord::Ordinal(12)),
+    ("AGO", DateWord::Ago(-1)),
+    ("HENCE", DateWord::Ago(1)),
 ];
 
 /// Hours times 60 east of UTC; daylight saving names without their extra hour.
@@ -134,7 +134,7 @@ const ZONES: [(&str, i64, bool); 54] = [
     ("AWST", 480, false),
 ];
 
-fn month_or_day(word: &str) -> Option<Word> {
+fn month_or_day(word: &str) -> Option<DateWord> {
     // Three letters suffice, with or without a period.
     let short = word.len() == 3 || word.len() == 4 && word.ends_with('.');
     let is_word = |name: &&str| match short {
@@ -143,30 +143,30 @@ fn month_or_day(word: &str) -> Option<Word> {
     };
     let find = |names: &[&str]| names.iter().position(is_word);
     if let Some(i) = find(&MONTHS) {
-        return Some(Word::Month(i as i64 + 1));
+        return Some(DateWord::Month(i as i64 + 1));
     }
     if let Some(i) = find(&DAYS) {
-        return Some(Word::Day(i as i64));
+        return Some(DateWord::Day(i as i64));
     }
     Some(match word {
-        "SEPT" => Word::Month(9),
-        "TUES" => Word::Day(2),
-        "WEDNES" => Word::Day(3),
-        "THUR" | "THURS" => Word::Day(4),
+        "SEPT" => DateWord::Month(9),
+        "TUES" => DateWord::Day(2),
+        "WEDNES" => DateWord::Day(3),
+        "THUR" | "THURS" => DateWord::Day(4),
         _ => return None,
     })
 }
 
-fn unit(word: &str) -> Option<Word> {
-    UNITS.iter().find(|(n, _)| *n == word).map(|(_, u)| Word::Unit(*u))
+fn unit(word: &str) -> Option<DateWord> {
+    UNITS.iter().find(|(n, _)| *n == word).map(|(_, u)| DateWord::Unit(*u))
 }
 
 /// The meaning of an upper-case word. `local` holds the names of the zone in force.
-pub(super) fn lookup(word: &str, local: &[String]) -> Option<Word> {
+pub(super) fn lookup(word: &str, local: &[String]) -> Option<DateWord> {
     match word {
-        "AM" | "A.M." => return Some(Word::Am),
-        "PM" | "P.M." => return Some(Word::Pm),
-        "DST" => return Some(Word::Dst),
+        "AM" | "A.M." => return Some(DateWord::Am),
+        "PM" | "P.M." => return Some(DateWord::Pm),
+        "DST" => return Some(DateWord::Dst),
         _ => {}
     }
     if let Some(w) = month_or_day(word) {
@@ -174,15 +174,15 @@ pub(super) fn lookup(word: &str, local: &[String]) -> Option<Word> {
     }
     let zone = |word: &str| {
         if matches!(word, "GMT" | "UT" | "UTC") {
-            return Some(Word::Zone(0));
+            return Some(DateWord::Zone(0));
         }
         if let Some(i) = local.iter().position(|l| l.eq_ignore_ascii_case(word)) {
-            return Some(Word::LocalZone(i));
+            return Some(DateWord::LocalZone(i));
         }
         ZONES
             .iter()
             .find(|(n, _, _)| *n == word)
-            .map(|(_, m, dst)| if *dst { Word::DayZone(*m) } else { Word::Zone(*m) })
+            .map(|(_, m, dst)| if *dst { DateWord::DayZone(*m) } else { DateWord::Zone(*m) })
     };
     if let Some(w) = zone(word) {
         return Some(w);
@@ -195,11 +195,11 @@ pub(super) fn lookup(word: &str, local: &[String]) -> Option<Word> {
     }
     if let [c] = word.as_bytes() {
         return match c {
-            b'T' => Some(Word::T),
-            b'Z' => Some(Word::Zone(0)),
-            b'A'..=b'I' => Some(Word::Zone(i64::from(c - b'A' + 1) * 60)),
-            b'K'..=b'M' => Some(Word::Zone(i64::from(c - b'A') * 60)),
-            b'N'..=b'Y' => Some(Word::Zone(-i64::from(c - b'N' + 1) * 60)),
+            b'T' => Some(DateWord::T),
+            b'Z' => Some(DateWord::Zone(0)),
+            b'A'..=b'I' => Some(DateWord::Zone(i64::from(c - b'A' + 1) * 60)),
+            b'K'..=b'M' => Some(DateWord::Zone(i64::from(c - b'A') * 60)),
+            b'N'..=b'Y' => Some(DateWord::Zone(-i64::from(c - b'N' + 1) * 60)),
             _ => None,
         };
     }

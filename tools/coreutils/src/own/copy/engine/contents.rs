@@ -6,9 +6,9 @@ use std::io::{self, Read, Write};
 use box_applet::Ctx;
 use box_sys::meta::umask;
 use box_sys::path::to_bytes;
-use box_sys::{Kind, Stat, errno::code, meta};
+use box_sys::{FileKind, Stat, errno::code, meta};
 
-use super::{Copier, Entry, Existing, Step};
+use super::{Copier, CopyEntry, ExistingPolicy, Step};
 use crate::common::{input, paths, quote};
 
 impl Copier<'_> {
@@ -28,14 +28,14 @@ impl Copier<'_> {
         made.map_err(|e| cannot_link(ctx, "hard", to, first, &e)).is_ok()
     }
 
-    pub(super) fn hard_link(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> bool {
+    pub(super) fn hard_link(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> bool {
         let to_path = ctx.path(e.to);
-        if exists && (self.plan.force || self.plan.existing == Existing::Ask) {
+        if exists && (self.plan.force || self.plan.existing == ExistingPolicy::Ask) {
             let _ = std::fs::remove_file(&to_path);
         }
         let mut source = ctx.path(e.from);
         if e.follow {
-            source = paths::canonical(&source, paths::Missing::None).unwrap_or(source);
+            source = paths::canonical(&source, paths::MissingComponents::None).unwrap_or(source);
         }
         let made = std::fs::hard_link(source, &to_path);
         made.map_err(|error| cannot_link(ctx, "hard", e.to, e.from, &error)).is_ok()
@@ -65,7 +65,7 @@ impl Copier<'_> {
     }
 
     /// Metadata only; a file that does not exist is made empty.
-    pub(super) fn attributes(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> bool {
+    pub(super) fn attributes(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> bool {
         if !exists && let Err(error) = File::create(ctx.path(e.to)) {
             return self.fail(ctx, "cannot create regular file", e.to, &error);
         }
@@ -73,10 +73,10 @@ impl Copier<'_> {
     }
 
     /// The contents and metadata of anything but a directory.
-    pub(super) fn contents(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> bool {
+    pub(super) fn contents(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> bool {
         let copied = match e.stat.kind {
-            Kind::Symlink => self.link_contents(ctx, e, exists),
-            Kind::Fifo if self.plan.recursive && !self.plan.copy_contents => {
+            FileKind::Symlink => self.link_contents(ctx, e, exists),
+            FileKind::Fifo if self.plan.recursive && !self.plan.copy_contents => {
                 self.fifo(ctx, e, exists)
             }
             _ => self.file_contents(ctx, e, exists),
@@ -84,7 +84,7 @@ impl Copier<'_> {
         copied.unwrap_or_else(|ok| ok)
     }
 
-    fn link_contents(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> Step<bool> {
+    fn link_contents(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> Step<bool> {
         let to_path = ctx.path(e.to);
         let target = std::fs::read_link(ctx.path(e.from))
             .map_err(|error| self.fail(ctx, "cannot read symbolic link", e.from, &error))?;
@@ -100,7 +100,7 @@ impl Copier<'_> {
         Ok(true)
     }
 
-    fn fifo(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> Step<bool> {
+    fn fifo(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> Step<bool> {
         let to_path = ctx.path(e.to);
         if exists {
             let _ = std::fs::remove_file(&to_path);
@@ -110,7 +110,7 @@ impl Copier<'_> {
         Ok(self.metadata(ctx, e.to, &e.stat, true))
     }
 
-    fn file_contents(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> Step<bool> {
+    fn file_contents(&self, ctx: &mut Ctx<'_>, e: &CopyEntry<'_>, exists: bool) -> Step<bool> {
         let mut source = File::open(ctx.path(e.from)).map_err(|error| {
             let shown = quote::always(e.from);
             let why = box_sys::strerror(&error);

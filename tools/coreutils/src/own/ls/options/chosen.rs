@@ -1,20 +1,20 @@
 //! Options that may overrule each other, the later ones the earlier ones.
 
 use box_applet::Ctx;
-use box_applet::opts::Parsed;
+use box_applet::opts::ParsedOptions;
 
-use super::{Flag, Follow, Format, Indicator, Sort, Wrong, bad, invalid};
-use crate::common::number::Scale;
-use crate::common::quote::Style;
+use super::{Indicator, LsFlag, LsFollow, LsFormat, LsUsageError, Sort, bad, invalid};
+use crate::common::number::SizeScale;
+use crate::common::quote::QuoteStyle;
 
 /// The argument of an option that takes one of several words.
-fn word<T: Copy>(value: &[u8], option: &str, words: &[(&str, T)]) -> Result<T, Wrong> {
+fn word<T: Copy>(value: &[u8], option: &str, words: &[(&str, T)]) -> Result<T, LsUsageError> {
     let found = words.iter().find(|(word, _)| word.as_bytes() == value);
     found.map(|(_, meaning)| *meaning).ok_or_else(|| bad(value, option))
 }
 
 /// The argument of `--color` and `--classify`: whether that is on.
-fn when(value: Option<&[u8]>, option: &str, terminal: bool) -> Result<bool, Wrong> {
+fn when(value: Option<&[u8]>, option: &str, terminal: bool) -> Result<bool, LsUsageError> {
     match value {
         None | Some(b"always" | b"yes" | b"force") => Ok(true),
         Some(b"never" | b"no" | b"none") => Ok(false),
@@ -24,9 +24,9 @@ fn when(value: Option<&[u8]>, option: &str, terminal: bool) -> Result<bool, Wron
 }
 
 /// What options say that may overrule each other: the later ones do.
-pub(super) struct Chosen {
+pub(super) struct LsChoices {
     pub terminal: bool,
-    pub format: Format,
+    pub format: LsFormat,
     pub owner: bool,
     pub group: bool,
     pub numeric: bool,
@@ -36,26 +36,26 @@ pub(super) struct Chosen {
     /// `m`, `a` or `c`.
     pub time: Option<u8>,
     pub time_style: Option<Vec<u8>>,
-    pub quoting: Option<Style>,
+    pub quoting: Option<QuoteStyle>,
     pub hide_control: bool,
     pub indicator: Indicator,
-    pub scale: Option<Scale>,
+    pub scale: Option<SizeScale>,
     pub color: bool,
 }
 
-impl Chosen {
+impl LsChoices {
     pub(super) fn of(
         ctx: &Ctx<'_>,
-        p: &Parsed<Flag>,
-        default: Option<Format>,
-    ) -> Result<Chosen, Wrong> {
+        p: &ParsedOptions<LsFlag>,
+        default: Option<LsFormat>,
+    ) -> Result<LsChoices, LsUsageError> {
         let terminal =
-            matches!(ctx.stdout.sink(), box_applet::Sink::File(f) if box_sys::is_terminal(f));
-        let mut chosen = Chosen {
+            matches!(ctx.stdout.sink(), box_applet::OutputSink::File(f) if box_sys::is_terminal(f));
+        let mut chosen = LsChoices {
             terminal,
             format: default.unwrap_or(match terminal {
-                true => Format::Columns,
-                false => Format::OnePerLine,
+                true => LsFormat::Columns,
+                false => LsFormat::OnePerLine,
             }),
             owner: true,
             group: true,
@@ -65,7 +65,7 @@ impl Chosen {
             sort: None,
             time: None,
             time_style: None,
-            quoting: ctx.env.get(b"QUOTING_STYLE").and_then(Style::parse),
+            quoting: ctx.env.get(b"QUOTING_STYLE").and_then(QuoteStyle::parse),
             hide_control: terminal && default.is_none(),
             indicator: Indicator::None,
             scale: None,
@@ -83,46 +83,48 @@ impl Chosen {
     }
 
     /// Which entries are listed.
-    fn read_entries(&mut self, flag: Flag) {
+    fn read_entries(&mut self, flag: LsFlag) {
         match flag {
-            Flag::All | Flag::Unordered => self.all = true,
-            Flag::AlmostAll => (self.all, self.almost_all) = (false, true),
+            LsFlag::All | LsFlag::Unordered => self.all = true,
+            LsFlag::AlmostAll => (self.all, self.almost_all) = (false, true),
             _ => {}
         }
     }
 
     /// The layout, and the columns of a long listing.
-    fn read_format(&mut self, flag: Flag, value: &[u8]) -> Result<(), Wrong> {
-        const WORDS: [(&str, Format); 7] = [
-            ("long", Format::Long),
-            ("verbose", Format::Long),
-            ("commas", Format::Commas),
-            ("horizontal", Format::Across),
-            ("across", Format::Across),
-            ("vertical", Format::Columns),
-            ("single-column", Format::OnePerLine),
+    fn read_format(&mut self, flag: LsFlag, value: &[u8]) -> Result<(), LsUsageError> {
+        const WORDS: [(&str, LsFormat); 7] = [
+            ("long", LsFormat::Long),
+            ("verbose", LsFormat::Long),
+            ("commas", LsFormat::Commas),
+            ("horizontal", LsFormat::Across),
+            ("across", LsFormat::Across),
+            ("vertical", LsFormat::Columns),
+            ("single-column", LsFormat::OnePerLine),
         ];
         match flag {
-            Flag::Long | Flag::FullTime => self.format = Format::Long,
-            Flag::LongWithoutOwner => (self.format, self.owner) = (Format::Long, false),
-            Flag::LongWithoutGroup => (self.format, self.group) = (Format::Long, false),
-            Flag::NumericUidGid => (self.format, self.numeric) = (Format::Long, true),
-            Flag::NoGroup => self.group = false,
-            Flag::Columns => self.format = Format::Columns,
-            Flag::Across => self.format = Format::Across,
-            Flag::Commas => self.format = Format::Commas,
-            Flag::OnePerLine | Flag::Zero if self.format != Format::Long => {
-                self.format = Format::OnePerLine;
+            LsFlag::Long | LsFlag::FullTime => self.format = LsFormat::Long,
+            LsFlag::LongWithoutOwner => (self.format, self.owner) = (LsFormat::Long, false),
+            LsFlag::LongWithoutGroup => (self.format, self.group) = (LsFormat::Long, false),
+            LsFlag::NumericUidGid => (self.format, self.numeric) = (LsFormat::Long, true),
+            LsFlag::NoGroup => self.group = false,
+            LsFlag::Columns => self.format = LsFormat::Columns,
+            LsFlag::Across => self.format = LsFormat::Across,
+            LsFlag::Commas => self.format = LsFormat::Commas,
+            LsFlag::OnePerLine | LsFlag::Zero if self.format != LsFormat::Long => {
+                self.format = LsFormat::OnePerLine;
             }
-            Flag::Unordered if self.format == Format::Long => self.format = Format::OnePerLine,
-            Flag::Format => self.format = word(value, "format", &WORDS)?,
+            LsFlag::Unordered if self.format == LsFormat::Long => {
+                self.format = LsFormat::OnePerLine
+            }
+            LsFlag::Format => self.format = word(value, "format", &WORDS)?,
             _ => {}
         }
         Ok(())
     }
 
     /// What entries are sorted by, and which time is meant.
-    fn read_order(&mut self, flag: Flag, value: &[u8]) -> Result<(), Wrong> {
+    fn read_order(&mut self, flag: LsFlag, value: &[u8]) -> Result<(), LsUsageError> {
         const WORDS: [(&str, Sort); 7] = [
             ("none", Sort::None),
             ("name", Sort::Name),
@@ -144,24 +146,24 @@ impl Chosen {
             ("creation", b'm'),
         ];
         match flag {
-            Flag::Unsorted | Flag::Unordered => self.sort = Some(Sort::None),
-            Flag::ByTime => self.sort = Some(Sort::Time),
-            Flag::BySize => self.sort = Some(Sort::Size),
-            Flag::ByExtension => self.sort = Some(Sort::Extension),
-            Flag::ByVersion => self.sort = Some(Sort::Version),
-            Flag::Sort => self.sort = Some(word(value, "sort", &WORDS)?),
-            Flag::Ctime => self.time = Some(b'c'),
-            Flag::AccessTime => self.time = Some(b'a'),
-            Flag::Time => self.time = Some(word(value, "time", &TIMES)?),
-            Flag::FullTime => self.time_style = Some(b"full-iso".to_vec()),
-            Flag::TimeStyle => self.time_style = Some(value.to_vec()),
+            LsFlag::Unsorted | LsFlag::Unordered => self.sort = Some(Sort::None),
+            LsFlag::ByTime => self.sort = Some(Sort::Time),
+            LsFlag::BySize => self.sort = Some(Sort::Size),
+            LsFlag::ByExtension => self.sort = Some(Sort::Extension),
+            LsFlag::ByVersion => self.sort = Some(Sort::Version),
+            LsFlag::Sort => self.sort = Some(word(value, "sort", &WORDS)?),
+            LsFlag::Ctime => self.time = Some(b'c'),
+            LsFlag::AccessTime => self.time = Some(b'a'),
+            LsFlag::Time => self.time = Some(word(value, "time", &TIMES)?),
+            LsFlag::FullTime => self.time_style = Some(b"full-iso".to_vec()),
+            LsFlag::TimeStyle => self.time_style = Some(value.to_vec()),
             _ => {}
         }
         Ok(())
     }
 
     /// How names are quoted, and what stands behind them.
-    fn read_names(&mut self, flag: Flag, value: Option<&[u8]>) -> Result<(), Wrong> {
+    fn read_names(&mut self, flag: LsFlag, value: Option<&[u8]>) -> Result<(), LsUsageError> {
         const INDICATORS: [(&str, Indicator); 4] = [
             ("none", Indicator::None),
             ("slash", Indicator::Slash),
@@ -170,67 +172,67 @@ impl Chosen {
         ];
         let text = value.unwrap_or_default();
         match flag {
-            Flag::Escape => self.quoting = Some(Style::Escape),
-            Flag::QuoteName => self.quoting = Some(Style::C),
-            Flag::Literal => self.quoting = Some(Style::Literal),
-            Flag::QuotingStyle => {
-                let style = Style::parse(text).ok_or_else(|| bad(text, "quoting-style"))?;
+            LsFlag::Escape => self.quoting = Some(QuoteStyle::Escape),
+            LsFlag::QuoteName => self.quoting = Some(QuoteStyle::C),
+            LsFlag::Literal => self.quoting = Some(QuoteStyle::Literal),
+            LsFlag::QuotingStyle => {
+                let style = QuoteStyle::parse(text).ok_or_else(|| bad(text, "quoting-style"))?;
                 self.quoting = Some(style);
             }
-            Flag::Zero => (self.quoting, self.hide_control) = (Some(Style::Literal), false),
-            Flag::HideControlChars => self.hide_control = true,
-            Flag::ShowControlChars => self.hide_control = false,
-            Flag::Classify if when(value, "classify", self.terminal)? => {
+            LsFlag::Zero => (self.quoting, self.hide_control) = (Some(QuoteStyle::Literal), false),
+            LsFlag::HideControlChars => self.hide_control = true,
+            LsFlag::ShowControlChars => self.hide_control = false,
+            LsFlag::Classify if when(value, "classify", self.terminal)? => {
                 self.indicator = Indicator::Classify;
             }
-            Flag::Slash => self.indicator = Indicator::Slash,
-            Flag::FileType => self.indicator = Indicator::FileType,
-            Flag::IndicatorStyle => self.indicator = word(text, "indicator-style", &INDICATORS)?,
+            LsFlag::Slash => self.indicator = Indicator::Slash,
+            LsFlag::FileType => self.indicator = Indicator::FileType,
+            LsFlag::IndicatorStyle => self.indicator = word(text, "indicator-style", &INDICATORS)?,
             _ => {}
         }
         Ok(())
     }
 
     /// Sizes and colours.
-    fn read_looks(&mut self, flag: Flag, value: Option<&[u8]>) -> Result<(), Wrong> {
+    fn read_looks(&mut self, flag: LsFlag, value: Option<&[u8]>) -> Result<(), LsUsageError> {
         match flag {
-            Flag::HumanReadable => self.scale = Some(Scale::Human(1024)),
-            Flag::Si => self.scale = Some(Scale::Human(1000)),
-            Flag::BlockSize => {
+            LsFlag::HumanReadable => self.scale = Some(SizeScale::Human(1024)),
+            LsFlag::Si => self.scale = Some(SizeScale::Human(1000)),
+            LsFlag::BlockSize => {
                 let text = value.unwrap_or_default();
                 let what = b"invalid --block-size argument ";
-                self.scale = Some(Scale::parse(text).ok_or_else(|| invalid(what, text))?);
+                self.scale = Some(SizeScale::parse(text).ok_or_else(|| invalid(what, text))?);
             }
-            Flag::Unordered => self.color = false,
-            Flag::Color => self.color = when(value, "color", self.terminal)?,
+            LsFlag::Unordered => self.color = false,
+            LsFlag::Color => self.color = when(value, "color", self.terminal)?,
             _ => {}
         }
         Ok(())
     }
 
-    pub(super) fn quoting(&self, default: Option<Format>) -> Style {
+    pub(super) fn quoting(&self, default: Option<LsFormat>) -> QuoteStyle {
         self.quoting.unwrap_or(match default {
-            Some(_) => Style::Escape,
-            None if self.terminal => Style::ShellEscape,
-            None => Style::Literal,
+            Some(_) => QuoteStyle::Escape,
+            None if self.terminal => QuoteStyle::ShellEscape,
+            None => QuoteStyle::Literal,
         })
     }
 
     /// `-c` and `-u` without `-l` sort by that time.
     pub(super) fn sort(&self) -> Sort {
-        let by_time = self.time.is_some() && self.format != Format::Long;
+        let by_time = self.time.is_some() && self.format != LsFormat::Long;
         self.sort.unwrap_or(if by_time { Sort::Time } else { Sort::Name })
     }
 
-    pub(super) fn follow(&self, p: &Parsed<Flag>) -> Follow {
+    pub(super) fn follow(&self, p: &ParsedOptions<LsFlag>) -> LsFollow {
         let given = p.choice(&[
-            (Flag::Dereference, Follow::Always),
-            (Flag::DereferenceCommandLine, Follow::Operands),
-            (Flag::DereferenceDirs, Follow::OperandDirs),
+            (LsFlag::Dereference, LsFollow::Always),
+            (LsFlag::DereferenceCommandLine, LsFollow::Operands),
+            (LsFlag::DereferenceDirs, LsFollow::OperandDirs),
         ]);
-        let shows_links = p.has(Flag::Directory)
-            || self.format == Format::Long
+        let shows_links = p.has(LsFlag::Directory)
+            || self.format == LsFormat::Long
             || self.indicator == Indicator::Classify;
-        given.unwrap_or(if shows_links { Follow::Never } else { Follow::OperandDirs })
+        given.unwrap_or(if shows_links { LsFollow::Never } else { LsFollow::OperandDirs })
     }
 }
